@@ -1,0 +1,75 @@
+package treetest
+
+import (
+	"bytes"
+
+	"github.com/okradb/okra-go/tree"
+)
+
+// Trashing is a Storage that hands out copies of the bytes of another and spoils them at the
+// next Apply or Append, as a database that moves its pages does.
+type Trashing struct {
+	tree.Storage
+	lent [][]byte
+}
+
+// lend returns a copy of b to be spoiled later.
+func (s *Trashing) lend(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	c := append(make([]byte, 0, len(b)), b...)
+	s.lent = append(s.lent, c)
+	return c
+}
+
+// Spoil overwrites all that was lent, as the end of a transaction does.
+func (s *Trashing) Spoil() {
+	for _, b := range s.lent {
+		copy(b, bytes.Repeat([]byte{0xa5}, len(b)))
+	}
+	s.lent = s.lent[:0]
+}
+
+// Get implements tree.Storage.
+func (s *Trashing) Get(key []byte) ([]byte, bool, error) {
+	v, ok, err := s.Storage.Get(key)
+	return s.lend(v), ok, err
+}
+
+// Scan implements tree.Storage.
+func (s *Trashing) Scan(start tree.Start, from, stop []byte, out []tree.Record) (int, error) {
+	n, err := s.Storage.Scan(start, from, stop, out)
+	for i := range out[:n] {
+		out[i] = tree.Record{Key: s.lend(out[i].Key), Value: s.lend(out[i].Value)}
+	}
+	return n, err
+}
+
+// Floor implements tree.Storage.
+func (s *Trashing) Floor(keys *tree.Batch, out [][]byte) error {
+	err := s.Storage.Floor(keys, out)
+	for i := range keys.Len() {
+		out[i] = s.lend(out[i])
+	}
+	return err
+}
+
+// Gather implements tree.Storage.
+func (s *Trashing) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
+	err := s.Storage.Gather(starts, rule, out)
+	out.Last = s.lend(out.Last)
+	return err
+}
+
+// Apply implements tree.Storage.
+func (s *Trashing) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) error {
+	s.Spoil()
+	return s.Storage.Apply(b, rule, effects)
+}
+
+// Append implements tree.Storage.
+func (s *Trashing) Append(b *tree.Batch) error {
+	s.Spoil()
+	return s.Storage.Append(b)
+}
