@@ -42,7 +42,7 @@ var (
 	// half repaired: the transaction can only be aborted.
 	ErrFailed = errors.New("transaction has failed and can only be aborted")
 	// ErrReadOnly refuses a write to an index opened for reading.
-	ErrReadOnly = errors.New("read-only transaction")
+	ErrReadOnly = errors.New("only reads are possible here")
 	// ErrWritten ends an iteration during which the same transaction wrote to the tree.
 	ErrWritten = errors.New("tree was written to during iteration")
 )

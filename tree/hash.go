@@ -66,8 +66,8 @@ type Root struct {
 	Hash  Hash
 }
 
-// String returns "level:hash", such as "4:63e21981912512c6c3ca4e46adef846b".
-func (r Root) String() string { return fmt.Sprintf("%d:%s", r.Level, r.Hash) }
+// String returns level and hash, such as "4 63e21981912512c6c3ca4e46adef846b".
+func (r Root) String() string { return fmt.Sprintf("%d %s", r.Level, r.Hash) }
 
 // LeafHash is H( u32(len key) · key · u32(len value) · value ), cut to k bytes.
 func LeafHash(k int, key, value []byte) Hash {

@@ -236,3 +236,6 @@ func (t *Tree) settle() error {
 	t.buf.pending.reset()
 	return t.fail(err)
 }
+
+// Writable reports whether t takes writes.
+func (t *Tree) Writable() bool { return !t.readOnly }

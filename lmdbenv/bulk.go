@@ -1,0 +1,166 @@
+package lmdbenv
+
+/*
+#cgo CFLAGS: -O2
+#cgo linux LDFLAGS: -Wl,--unresolved-symbols=ignore-all
+#cgo darwin LDFLAGS: -Wl,-undefined,dynamic_lookup
+#cgo noescape okra_get
+#cgo nocallback okra_get
+#cgo noescape okra_scan
+#cgo nocallback okra_scan
+#cgo noescape okra_floor
+#cgo nocallback okra_floor
+#cgo noescape okra_gather
+#cgo nocallback okra_gather
+#cgo noescape okra_apply
+#cgo nocallback okra_apply
+#cgo noescape okra_append
+#cgo nocallback okra_append
+#cgo nocallback okra_thread
+#include "bulk.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/PowerDNS/lmdb-go/lmdb"
+
+	"github.com/okradb/okra-go/tree"
+)
+
+// bulk is the storage of one table in one transaction, by the calls of bulk.c.
+type bulk struct {
+	*portable
+	c *C.MDB_cursor
+
+	value C.okra_bytes // the answers, kept here so that a call allocates nothing
+	found C.size_t
+	got   C.okra_gathered
+	rows  []C.okra_record
+	keys  []C.okra_bytes
+	ends  []C.size_t
+}
+
+// newBulk returns the storage that does by bulk calls what p does, or nil where the C handle of
+// p's cursor cannot be found.
+func newBulk(p *portable) *bulk {
+	c, ok := handle(p.cur)
+	if !ok {
+		return nil
+	}
+	return &bulk{portable: p, c: (*C.MDB_cursor)(c)}
+}
+
+// thread returns a number for the calling thread that no other live thread has.
+func thread() uintptr { return uintptr(C.okra_thread()) }
+
+func chars(b []byte) (*C.char, C.size_t) {
+	return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.size_t(len(b))
+}
+
+// goBytes returns the bytes that b names, which are LMDB's.
+func goBytes(b *C.okra_bytes) []byte {
+	return unsafe.Slice(*(**byte)(unsafe.Pointer(&b.data)), int(b.size))
+}
+
+// Get implements tree.Storage.
+func (s *bulk) Get(key []byte) (value []byte, ok bool, err error) {
+	k, n := chars(key)
+	switch code := C.okra_get(s.c, k, n, &s.value); code {
+	case 0:
+		return goBytes(&s.value), true, nil
+	case C.int(lmdb.NotFound):
+		return nil, false, nil
+	default:
+		return nil, false, codeError("mdb_get", int(code))
+	}
+}
+
+// Scan implements tree.Storage.
+func (s *bulk) Scan(start tree.Start, from, stop []byte, out []tree.Record) (n int, err error) {
+	if err := s.fresh(); err != nil || len(out) == 0 {
+		return 0, err
+	}
+	if len(out) > len(s.rows) {
+		s.rows = make([]C.okra_record, len(out))
+	}
+	f, fn := chars(from)
+	t, tn := chars(stop)
+	code := C.okra_scan(s.c, C.int(start), f, fn, t, tn, &s.rows[0], C.size_t(len(out)), &s.found)
+	n = int(s.found)
+	for i := range s.rows[:n] {
+		row := &s.rows[i]
+		out[i] = tree.Record{Key: goBytes(&row.key), Value: goBytes(&row.value)}
+	}
+	return n, codeError("mdb_cursor_get", int(code))
+}
+
+// Floor implements tree.Storage.
+func (s *bulk) Floor(keys *tree.Batch, out [][]byte) error {
+	n := keys.Len()
+	if err := s.fresh(); err != nil || n == 0 {
+		return err
+	}
+	if n > len(s.keys) {
+		s.keys = make([]C.okra_bytes, n)
+	}
+	b, size := chars(keys.Bytes())
+	if code := C.okra_floor(s.c, b, size, &s.keys[0]); code != 0 {
+		return codeError("mdb_cursor_get", int(code))
+	}
+	for i := range s.keys[:n] {
+		out[i] = goBytes(&s.keys[i])
+	}
+	return nil
+}
+
+// Gather implements tree.Storage.
+func (s *bulk) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
+	if err := s.fresh(); err != nil {
+		return err
+	}
+	if n := starts.Len(); n > len(s.ends) {
+		s.ends = make([]C.size_t, n)
+	}
+	b, size := chars(starts.Bytes())
+	room := cap(out.Hashes)
+	hashes, _ := chars(out.Hashes[:room])
+	code := C.okra_gather(s.c, b, size, C.size_t(rule.Len), C.uint32_t(rule.Limit), hashes,
+		C.size_t(room), &s.ends[0], &s.got)
+	switch code {
+	case 0:
+	case C.OKRA_SHORT:
+		return short(goBytes(&s.got.bad))
+	case C.OKRA_ABSENT:
+		rest := starts.Rest(int(s.got.start), 1)
+		item, _, _ := rest.Next(0)
+		return absent(item.Key)
+	default:
+		return codeError("mdb_cursor_get", int(code))
+	}
+	out.Hashes = out.Hashes[:s.got.used]
+	out.Ends = out.Ends[:0]
+	for _, end := range s.ends[:s.got.runs] {
+		out.Ends = append(out.Ends, int(end))
+	}
+	out.Last, out.Cut = goBytes(&s.got.last), s.got.cut != 0
+	return nil
+}
+
+// Apply implements tree.Storage.
+func (s *bulk) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	p, size := chars(b.Bytes())
+	code := C.okra_apply(s.c, p, size, C.uint32_t(rule.Limit),
+		(*C.uint8_t)(unsafe.Pointer(&effects[0])))
+	return codeError("mdb_cursor_put", int(code))
+}
+
+// Append implements tree.Storage.
+func (s *bulk) Append(b *tree.Batch) error {
+	p, size := chars(b.Bytes())
+	return codeError("mdb_cursor_put", int(C.okra_append(s.c, p, size)))
+}

@@ -1,0 +1,71 @@
+// Bulk calls on the records of one LMDB table: many records for one crossing from Go to C.
+//
+// They know records (key, value, the length of the hash that begins a value, the boundary
+// limit), not trees. No function keeps a pointer after it returns, and none calls into Go.
+// Each returns 0, an LMDB or system error code, or one of the codes below.
+#ifndef OKRA_BULK_H
+#define OKRA_BULK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct MDB_cursor MDB_cursor;
+
+// A value is shorter than its hash; a start is not stored. Outside LMDB's and errno's range.
+#define OKRA_SHORT (-40001)
+#define OKRA_ABSENT (-40002)
+
+// Bits of an effect, as package tree defines them.
+#define OKRA_EXISTED 1
+#define OKRA_BOUNDARY 2
+#define OKRA_UNCHANGED 4
+
+// Bytes of LMDB's. The address is a number so that Go need not look for its own pointers in an
+// answer before each call.
+typedef struct {
+	uintptr_t data;
+	size_t size;
+} okra_bytes;
+
+typedef struct {
+	okra_bytes key, value;
+} okra_record;
+
+// okra_get finds one record by its key. LMDB's own code says that there is none.
+int okra_get(MDB_cursor *c, const char *key, size_t size, okra_bytes *value);
+
+// okra_scan fills out with up to room records. start is 0 at or after, 1 after, 2 at or before,
+// 3 before the key from; the scan ends before stop (going backward: below it), which has
+// stop_size 0 for none.
+int okra_scan(MDB_cursor *c, int start, const char *from, size_t from_size, const char *stop,
+	size_t stop_size, okra_record *out, size_t room, size_t *found);
+
+// okra_floor sets out[i] to the greatest key not above the i-th key of the batch that shares its
+// first byte, or to size 0.
+int okra_floor(MDB_cursor *c, const char *batch, size_t size, okra_bytes *out);
+
+typedef struct {
+	size_t runs;     // whole runs, whose ends are set
+	size_t used;     // bytes of hashes, those of a cut run included
+	okra_bytes last; // of a cut run: the key of its last record read
+	int cut;         // a run did not fit
+	okra_bytes bad;  // for OKRA_SHORT: the key at fault
+	size_t start;    // for OKRA_ABSENT: the place in the batch of the start at fault
+} okra_gathered;
+
+// okra_gather reads from each key of the batch to the next boundary or the next first byte and
+// joins the hashes, of hash bytes each, in hashes.
+int okra_gather(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint32_t limit,
+	char *hashes, size_t room, size_t *ends, okra_gathered *out);
+
+// okra_apply puts and deletes the records of the batch, in ascending order, and tells what each
+// found.
+int okra_apply(MDB_cursor *c, const char *batch, size_t size, uint32_t limit, uint8_t *effects);
+
+// okra_append puts the records of the batch behind all that are stored.
+int okra_append(MDB_cursor *c, const char *batch, size_t size);
+
+// okra_thread returns a number that no other live thread has.
+uintptr_t okra_thread(void);
+
+#endif

@@ -1,0 +1,35 @@
+package lmdbenv
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/PowerDNS/lmdb-go/lmdb"
+)
+
+// A lmdb.Cursor keeps its C handle in an unexported field, which bulk calls need. Where it
+// stands is found by name and type: when lmdb-go changes either, the portable storage is used.
+const (
+	handleField = "_c"
+	handleType  = "*lmdb._Ctype_struct_MDB_cursor"
+)
+
+// handleOffset returns where in the struct type t the field of a C handle stands, or false if
+// t has no field of that name and type.
+func handleOffset(t reflect.Type, name, typ string) (uintptr, bool) {
+	f, ok := t.FieldByName(name)
+	if !ok || len(f.Index) != 1 || f.Type.String() != typ {
+		return 0, false
+	}
+	return f.Offset, true
+}
+
+// handle returns the C handle of cur, which is valid while cur is open, or false.
+func handle(cur *lmdb.Cursor) (unsafe.Pointer, bool) {
+	offset, ok := handleOffset(reflect.TypeFor[lmdb.Cursor](), handleField, handleType)
+	if !ok {
+		return nil, false
+	}
+	p := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(cur), offset))
+	return p, p != nil
+}

@@ -1,0 +1,153 @@
+package okra
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/PowerDNS/lmdb-go/lmdb"
+
+	"github.com/okradb/okra-go/lmdbenv"
+	"github.com/okradb/okra-go/tree"
+)
+
+// A DB is an open store. It may be used by many goroutines.
+type DB struct {
+	env  *lmdbenv.Env
+	main *Table
+
+	// buffers serves one writing transaction after another; it is nil while one has it.
+	buffers chan *tree.Buffers
+}
+
+// Open opens the store in the directory at path, and makes it, with an empty tree, if it is
+// missing and opts do not say ReadOnly.
+//
+// The errors it wraps are [ErrOptions], [ErrNotExist], [ErrPermission], [ErrInUse] if this
+// process has the store open already, [ErrNotLMDB], [ErrNotOkra] if the table holds something
+// else, [ErrNoTable], and [ErrFormat] if the stored tree disagrees with opts.
+func Open(path string, opts *Options) (*DB, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	if err := opts.check(); err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	env, err := lmdbenv.Open(path, opts.env())
+	if err != nil {
+		return nil, err
+	}
+	db, err := newDB(env, opts)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), env.Close())
+	}
+	return db, nil
+}
+
+// Attach makes a DB of an LMDB environment that the caller has opened and goes on to own, with
+// room for a named table if opts name one. MapSize, ReadOnly, NoSync and FileMode of opts do
+// not apply. Close the DB before the environment. An environment with the WriteMap flag cannot
+// be attached: it has no nested transactions.
+func Attach(env *lmdb.Env, opts *Options) (*DB, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	if err := opts.check(); err != nil {
+		return nil, fmt.Errorf("attach: %w", err)
+	}
+	e, err := lmdbenv.Attach(env)
+	if err != nil {
+		return nil, err
+	}
+	db, err := newDB(e, opts)
+	if err != nil {
+		return nil, fmt.Errorf("attach to %s: %w", e.Path(), err)
+	}
+	return db, nil
+}
+
+func newDB(env *lmdbenv.Env, opts *Options) (*DB, error) {
+	db := &DB{env: env, buffers: make(chan *tree.Buffers, 1)}
+	db.buffers <- &tree.Buffers{}
+	var err error
+	db.main, err = db.open(opts.Table, opts.format())
+	return db, err
+}
+
+// Close refuses new transactions, waits for those under way and closes the store. A second
+// Close does nothing; other calls after it give [ErrClosed]. Calling it inside View or Update
+// waits for ever.
+func (db *DB) Close() error { return db.env.Close() }
+
+// Path returns the path that the store was opened by.
+func (db *DB) Path() string { return db.env.Path() }
+
+// Format returns the format of the DB's tree; no field is zero.
+func (db *DB) Format() Format { return db.main.format }
+
+// Sync flushes to disk what commits under NoSync have left in memory.
+func (db *DB) Sync() error { return db.env.Sync() }
+
+// View runs fn with the DB's tree as the last commit left it, and returns fn's error. The Tx
+// refuses writes. View inside View, or inside Update, is fine.
+func (db *DB) View(fn func(*Tx) error) error {
+	txn, err := db.env.BeginRead()
+	if err != nil {
+		return err
+	}
+	defer db.env.EndRead(txn)
+	return db.within(txn, nil, fn)
+}
+
+// Update runs fn in a write transaction and commits it, with the index complete, if fn returns
+// nil. Otherwise, or if the commit fails, nothing has happened. One Update runs at a time and
+// others wait; Update inside Update gives [ErrNested]. fn runs in the calling goroutine, which
+// stays on its thread, and must not wait for another Update.
+func (db *DB) Update(fn func(*Tx) error) error {
+	return db.env.Update(func(txn *lmdbenv.Txn) error { return db.write(txn, fn) })
+}
+
+// Join runs fn inside the caller's own transaction txn of the environment given to [Attach].
+// When it returns nil the index is complete in txn, to be committed or aborted with all else
+// that txn holds; when it returns an error, nothing that fn did is in txn. If txn only reads,
+// the Tx refuses writes. Join must be called on the goroutine and thread of txn, and not on two
+// DBs of one table at once. Nothing else may write to the tree's table.
+func (db *DB) Join(txn *lmdb.Txn, fn func(*Tx) error) error {
+	return db.env.Join(txn, func(t *lmdbenv.Txn, writes bool) error {
+		if !writes {
+			return db.within(t, nil, fn)
+		}
+		return db.write(t, fn)
+	})
+}
+
+// write runs fn on a transaction that takes writes, and completes the index.
+func (db *DB) write(txn *lmdbenv.Txn, fn func(*Tx) error) error {
+	var buf *tree.Buffers
+	select {
+	case buf = <-db.buffers:
+	default:
+		buf = &tree.Buffers{}
+	}
+	defer func() {
+		select {
+		case db.buffers <- buf:
+		default:
+		}
+	}()
+	return db.within(txn, buf, fn)
+}
+
+// within runs fn on the main tree in txn; a nil buf makes it read-only.
+func (db *DB) within(txn *lmdbenv.Txn, buf *tree.Buffers, fn func(*Tx) error) error {
+	s, err := txn.Storage(db.main.handle)
+	if err != nil {
+		return err
+	}
+	tx := &Tx{db: db, txn: txn, table: db.main, tree: tree.New(s, db.main.format, buf)}
+	tx.first = tx
+	defer tx.close()
+	if err := fn(tx); err != nil || buf == nil {
+		return err
+	}
+	return tx.flush()
+}

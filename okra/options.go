@@ -1,0 +1,71 @@
+package okra
+
+import (
+	"fmt"
+	"io/fs"
+
+	"github.com/okradb/okra-go/lmdbenv"
+	"github.com/okradb/okra-go/tree"
+)
+
+// Mode says whether a tree keeps values beside its hashes.
+type Mode = tree.Mode
+
+// The modes of a tree. The zero Mode takes what the file says, and Store in a new tree.
+const (
+	AnyMode = tree.AnyMode
+	Store   = tree.Store
+	Index   = tree.Index
+)
+
+// Format is the parameters of a tree: K, Q and mode. Roots compare within one Format only.
+type Format = tree.Format
+
+// Options for [Open] and [Attach]. A nil *Options, and each zero field, means the default.
+type Options struct {
+	// Table is the named LMDB table that holds the tree; "" is the unnamed one. A tree in the
+	// unnamed table has the file for itself: named tables would sit among its records.
+	Table string
+
+	// Q is the mean number of children of a node, at least 2, and K the number of bytes of a
+	// hash, 4 to 32. Zero takes what the file says, and 32 and 16 in a new tree; other values
+	// must agree with the file, as must a Mode that is not AnyMode.
+	Q    uint32
+	K    int
+	Mode Mode
+
+	// MapSize is the largest size of the data, in bytes, rounded up to a page. Zero means 1 TiB
+	// (1 GiB on 32 bits). It reserves address space, not disk.
+	MapSize int64
+
+	// ReadOnly opens an existing store for reading. It makes no data file and no directory, and
+	// changes no byte of the data.
+	ReadOnly bool
+
+	// NoSync skips the flush to disk at commit. A crash of the machine may then lose the last
+	// commits or damage the file; a crash of the process does no harm. Use it for data that can
+	// be made again, and call Sync at the end.
+	NoSync bool
+
+	// FileMode is given to files that are made, before umask. Zero means 0o644.
+	FileMode fs.FileMode
+}
+
+func (o *Options) format() Format { return Format{K: o.K, Q: o.Q, Mode: o.Mode} }
+
+func (o *Options) env() lmdbenv.Options {
+	return lmdbenv.Options{
+		MapSize: o.MapSize, ReadOnly: o.ReadOnly, NoSync: o.NoSync, FileMode: o.FileMode,
+	}
+}
+
+// check returns an error wrapping ErrOptions for a field that no store can have.
+func (o *Options) check() error {
+	if err := o.format().Validate(); err != nil {
+		return fmt.Errorf("%w: %w", ErrOptions, err)
+	}
+	if o.MapSize < 0 {
+		return fmt.Errorf("%w: MapSize is %d", ErrOptions, o.MapSize)
+	}
+	return nil
+}
