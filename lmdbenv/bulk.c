@@ -142,10 +142,8 @@ int okra_gather(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint
 				out->bad = bytes(k);
 				return OKRA_SHORT;
 			}
-			if (room - out->used < hash) {
-				out->cut = 1;
+			if (room - out->used < hash)
 				return 0;
-			}
 			memcpy(hashes + out->used, v.mv_data, hash);
 			out->used += hash;
 			out->last = bytes(k);
@@ -159,7 +157,7 @@ int okra_gather(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint
 		else if (rc)
 			return rc;
 		ends[out->runs++] = out->used;
-		out->last.size = 0;
+		out->last = (okra_bytes){0, 0};
 	}
 	return 0;
 }
@@ -221,6 +219,12 @@ int okra_append(MDB_cursor *c, const char *batch, size_t size) {
 			return rc;
 	}
 	return 0;
+}
+
+void okra_constants(int *out) {
+	const int all[] = {LAST, NEXT, PREV, SET, SET_KEY, SET_RANGE, NOOVERWRITE, CURRENT, APPEND,
+		KEYEXIST, NOTFOUND};
+	memcpy(out, all, sizeof all);
 }
 
 uintptr_t okra_thread(void) {

@@ -42,14 +42,24 @@ type bulk struct {
 	ends  []C.size_t
 }
 
-// newBulk returns the storage that does by bulk calls what p does, or nil where the C handle of
-// p's cursor cannot be found.
-func newBulk(p *portable) *bulk {
-	c, ok := handle(p.cur)
+// newBulk returns the storage that does by bulk calls what p does, or nil where find does not
+// know where the C handle of p's cursor is.
+func newBulk(p *portable, find func() (uintptr, bool)) *bulk {
+	offset, ok := find()
 	if !ok {
 		return nil
 	}
-	return &bulk{portable: p, c: (*C.MDB_cursor)(c)}
+	return &bulk{portable: p, c: (*C.MDB_cursor)(handle(p.cur, offset))}
+}
+
+// constants returns what bulk.c takes LMDB's constants to be, for a test.
+func constants() (list [11]int) {
+	var c [11]C.int
+	C.okra_constants(&c[0])
+	for i := range c {
+		list[i] = int(c[i])
+	}
+	return list
 }
 
 // thread returns a number for the calling thread that no other live thread has.
@@ -144,7 +154,7 @@ func (s *bulk) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) er
 	for _, end := range s.ends[:s.got.runs] {
 		out.Ends = append(out.Ends, int(end))
 	}
-	out.Last, out.Cut = goBytes(&s.got.last), s.got.cut != 0
+	out.Last = goBytes(&s.got.last)
 	return nil
 }
 

@@ -46,9 +46,8 @@ int okra_floor(MDB_cursor *c, const char *batch, size_t size, okra_bytes *out);
 
 typedef struct {
 	size_t runs;     // whole runs, whose ends are set
-	size_t used;     // bytes of hashes, those of a cut run included
-	okra_bytes last; // of a cut run: the key of its last record read
-	int cut;         // a run did not fit
+	size_t used;     // bytes of hashes, those of a run that was cut included
+	okra_bytes last; // if a run was cut: the key of its last record read
 	okra_bytes bad;  // for OKRA_SHORT: the key at fault
 	size_t start;    // for OKRA_ABSENT: the place in the batch of the start at fault
 } okra_gathered;
@@ -64,6 +63,9 @@ int okra_apply(MDB_cursor *c, const char *batch, size_t size, uint32_t limit, ui
 
 // okra_append puts the records of the batch behind all that are stored.
 int okra_append(MDB_cursor *c, const char *batch, size_t size);
+
+// okra_constants sets out to the 11 constants of LMDB's that bulk.c declares for itself.
+void okra_constants(int *out);
 
 // okra_thread returns a number that no other live thread has.
 uintptr_t okra_thread(void);

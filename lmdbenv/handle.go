@@ -2,6 +2,7 @@ package lmdbenv
 
 import (
 	"reflect"
+	"sync"
 	"unsafe"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
@@ -24,12 +25,12 @@ func handleOffset(t reflect.Type, name, typ string) (uintptr, bool) {
 	return f.Offset, true
 }
 
-// handle returns the C handle of cur, which is valid while cur is open, or false.
-func handle(cur *lmdb.Cursor) (unsafe.Pointer, bool) {
-	offset, ok := handleOffset(reflect.TypeFor[lmdb.Cursor](), handleField, handleType)
-	if !ok {
-		return nil, false
-	}
-	p := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(cur), offset))
-	return p, p != nil
+// findHandle looks for the field in lmdb.Cursor once.
+var findHandle = sync.OnceValues(func() (uintptr, bool) {
+	return handleOffset(reflect.TypeFor[lmdb.Cursor](), handleField, handleType)
+})
+
+// handle returns the C handle of cur, which is valid while cur is open.
+func handle(cur *lmdb.Cursor, offset uintptr) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(cur), offset))
 }

@@ -113,46 +113,46 @@ func (p *portable) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered
 	if err := p.fresh(); err != nil {
 		return err
 	}
-	out.Hashes, out.Ends, out.Last, out.Cut = out.Hashes[:0], out.Ends[:0], nil, false
-	for at := 0; !out.Cut; {
+	out.Hashes, out.Ends, out.Last = out.Hashes[:0], out.Ends[:0], nil
+	for at, full := 0, false; !full; {
 		item, next, ok := starts.Next(at)
 		if !ok {
 			return nil
 		}
 		at = next
-		if err := p.run(item.Key, rule, out); err != nil {
+		var err error
+		if full, err = p.run(item.Key, rule, out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// run gathers the run that begins at start.
-func (p *portable) run(start []byte, rule tree.Rule, out *tree.Gathered) error {
+// run gathers the run that begins at start, unless out is full before its end.
+func (p *portable) run(start []byte, rule tree.Rule, out *tree.Gathered) (full bool, err error) {
 	k, v, err := p.cur.Get(start, nil, lmdb.SetKey)
 	if lmdb.IsNotFound(err) {
-		return absent(start)
+		return false, absent(start)
 	}
 	for first := true; err == nil; first = false {
 		if k[0] != start[0] || !first && len(v) >= rule.Len && rule.Boundary(v) {
 			break
 		}
 		if len(v) < rule.Len {
-			return short(k)
+			return false, short(k)
 		}
 		if len(out.Hashes)+rule.Len > cap(out.Hashes) {
-			out.Cut = true
-			return nil
+			return true, nil
 		}
 		out.Hashes = append(out.Hashes, v[:rule.Len]...)
 		out.Last = k
 		k, v, err = p.cur.Get(nil, nil, lmdb.Next)
 	}
 	if err != nil && !lmdb.IsNotFound(err) {
-		return classify("read node", err)
+		return false, classify("read node", err)
 	}
 	out.Ends, out.Last = append(out.Ends, len(out.Hashes)), nil
-	return nil
+	return false, nil
 }
 
 func absent(key []byte) error {

@@ -111,7 +111,7 @@ func newTable(txn *lmdb.Txn, dbi lmdb.DBI) (*table, error) {
 		return nil, classify("open cursor", err)
 	}
 	t := &table{portable: portable{txn: txn, dbi: dbi, cur: cur}}
-	t.fast = newBulk(&t.portable)
+	t.fast = newBulk(&t.portable, findHandle)
 	return t, nil
 }
 

@@ -151,3 +151,9 @@ func (db *DB) within(txn *lmdbenv.Txn, buf *tree.Buffers, fn func(*Tx) error) er
 	}
 	return tx.flush()
 }
+
+// Stats describes the file of a store.
+type Stats = lmdbenv.Stats
+
+// Stats returns the state of the store's file. It reads LMDB's list of free pages.
+func (db *DB) Stats() (Stats, error) { return db.env.Stats() }

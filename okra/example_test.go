@@ -336,7 +336,7 @@ func ExampleDB_Join() {
 	// Output: counter 1
 }
 
-// Load fills an empty tree from entries in key order, faster than Put.
+// Load fills an empty tree, fastest from entries in key order.
 func ExampleTx_Load() {
 	dir := exampleDir()
 	defer os.RemoveAll(dir)

@@ -27,7 +27,7 @@ var (
 	// ErrNotEmpty refuses a load into a tree that has entries.
 	ErrNotEmpty = errors.New("tree is not empty")
 	// ErrNotOkra says that the storage holds no okra tree.
-	ErrNotOkra = errors.New("not an okra tree")
+	ErrNotOkra = errors.New("not an okra store")
 	// ErrFormat says that the tree was made with another version, K, Q or mode than asked for.
 	ErrFormat = errors.New("tree has another format")
 	// ErrCorrupt says that a record breaks the format.

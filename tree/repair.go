@@ -163,7 +163,7 @@ func (r *nodes) fill(j *job) (more bool, err error) {
 	for range j.got.Ends {
 		r.take(j)
 	}
-	if j.got.Cut {
+	if j.got.Last != nil {
 		if err := r.wide(j); err != nil {
 			return false, err
 		}
@@ -320,7 +320,7 @@ func (g *Gathered) room() {
 		g.Hashes = make([]byte, 0, jobHashes)
 	}
 	g.Hashes, g.Ends = g.Hashes[:0], g.Ends[:0]
-	g.Last, g.Cut = nil, false
+	g.Last = nil
 }
 
 // merge adds the changes of o, none of whose keys c has, by way of the list tmp.

@@ -70,6 +70,7 @@ const (
 type Gathered struct {
 	Hashes []byte // its capacity bounds one answer
 	Ends   []int  // Ends[i] is where the i-th run ends in Hashes
-	Last   []byte // if the run after these did not fit: the key of its last record read,
-	Cut    bool   // and true; its first hashes stand in Hashes after the last end
+	// Last is the key of the last record read, if part of one more run was read, whose hashes
+	// stand in Hashes after the last end; otherwise nil.
+	Last []byte
 }

@@ -107,7 +107,7 @@ func (m *Memory) Floor(keys *tree.Batch, out [][]byte) error {
 
 // Gather implements tree.Storage.
 func (m *Memory) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
-	out.Hashes, out.Ends, out.Last, out.Cut = out.Hashes[:0], out.Ends[:0], nil, false
+	out.Hashes, out.Ends, out.Last = out.Hashes[:0], out.Ends[:0], nil
 	for at := 0; ; {
 		item, next, ok := starts.Next(at)
 		if !ok {
@@ -130,7 +130,6 @@ func (m *Memory) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) 
 				break
 			}
 			if len(out.Hashes)+rule.Len > cap(out.Hashes) {
-				out.Cut = true
 				if !first {
 					out.Last = m.records[i-1].Key
 				}

@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/PowerDNS/lmdb-go/lmdb"
+	"github.com/shirou/gopsutil/v4/cpu"
+	"github.com/shirou/gopsutil/v4/disk"
+	"github.com/shirou/gopsutil/v4/host"
+	"github.com/shirou/gopsutil/v4/mem"
+)
+
+// unknown stands for what the system does not tell.
+const unknown = "unknown"
+
+// Environment is what figures depend on beside the code: the machine, the versions and the
+// settings of the run.
+type Environment struct {
+	Processor  string `json:"processor"`
+	Cores      int    `json:"cores"` // logical
+	RAM        uint64 `json:"ram_bytes"`
+	OS         string `json:"os"`
+	Kernel     string `json:"kernel"`
+	FileSystem string `json:"file_system"` // of the folder of the stores
+	Go         string `json:"go"`
+	LMDB       string `json:"lmdb"`
+	Okra       string `json:"okra"`
+	Sync       bool   `json:"sync"` // commits are flushed to disk
+	Seed       uint64 `json:"seed"`
+	ValueSize  int    `json:"value_size"` // bytes
+}
+
+// describe returns the environment of a run in dir. What cannot be found out is "unknown", or 0:
+// it is no reason to fail.
+func describe(dir string, cfg Config) Environment {
+	major, minor, patch, _ := lmdb.Version()
+	env := Environment{
+		Processor:  unknown,
+		Cores:      runtime.NumCPU(),
+		OS:         runtime.GOOS,
+		Kernel:     unknown,
+		FileSystem: fileSystem(dir),
+		Go:         runtime.Version(),
+		LMDB:       fmt.Sprintf("%d.%d.%d", major, minor, patch),
+		Okra:       okraVersion(),
+		Sync:       !cfg.NoSync,
+		Seed:       cfg.Seed,
+		ValueSize:  cfg.ValueSize,
+	}
+	if info, err := cpu.Info(); err == nil && len(info) > 0 && info[0].ModelName != "" {
+		env.Processor = info[0].ModelName
+	}
+	if memory, err := mem.VirtualMemory(); err == nil {
+		env.RAM = memory.Total
+	}
+	if info, err := host.Info(); err == nil {
+		env.OS = strings.TrimSpace(info.OS + " " + info.Platform + " " + info.PlatformVersion)
+		env.Kernel = info.KernelVersion
+	}
+	return env
+}
+
+// fileSystem returns the type of the file system that holds dir: that of the longest mount point
+// above it.
+func fileSystem(dir string) string {
+	mounts, err := disk.Partitions(true)
+	if err != nil {
+		return unknown
+	}
+	if absolute, err := filepath.Abs(dir); err == nil {
+		dir = absolute
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	found, longest := unknown, -1
+	for _, mount := range mounts {
+		path, err := filepath.Rel(mount.Mountpoint, dir)
+		above := err == nil && filepath.IsLocal(path)
+		// Of several mounts at one place the last hides the others.
+		if above && len(mount.Mountpoint) >= longest {
+			found, longest = mount.Fstype, len(mount.Mountpoint)
+		}
+	}
+	return found
+}
+
+// okraVersion returns the version of this module that the program was built with.
+func okraVersion() string {
+	const module = "github.com/okradb/okra-go"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return unknown
+	}
+	if info.Main.Path == module && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	for _, dep := range info.Deps {
+		if dep.Path == module {
+			return dep.Version
+		}
+	}
+	return unknown
+}

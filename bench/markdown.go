@@ -1,0 +1,33 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteMarkdown writes report as Markdown: the environment as a list, then a heading and a table
+// for each number of entries.
+func WriteMarkdown(w io.Writer, report Report) error {
+	var out bytes.Buffer
+	for _, field := range report.Env.fields() {
+		fmt.Fprintf(&out, "- %s: %s\n", field[0], field[1])
+	}
+	for _, t := range tables(report) {
+		fmt.Fprintf(&out, "\n### %s\n\n", t.title)
+		t.writeMarkdown(&out)
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+func (t table) writeMarkdown(out *bytes.Buffer) {
+	for i, line := range t.lines {
+		fmt.Fprintf(out, "| %s |\n", strings.Join(line, " | "))
+		if i == 0 {
+			rules := strings.Repeat("---|", t.labels) + strings.Repeat("--:|", len(line)-t.labels)
+			fmt.Fprintf(out, "|%s\n", rules)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// table is what the text and Markdown formats have in common: a title and lines of cells, of
+// which the first is the names of the columns. The first labels columns are words, the others
+// figures.
+type table struct {
+	title  string
+	labels int
+	lines  [][]string
+}
+
+// tables returns the tables of report: one for each number of entries, then the comparison.
+func tables(report Report) []table {
+	var all []table
+	for _, r := range report.Results {
+		title := FormatEntries(r.Entries) + " entries (times in ms; ratio: median okra / median lmdb)"
+		if !slices.ContainsFunc(all, func(t table) bool { return t.title == title }) {
+			all = append(all, table{title: title, labels: 2, lines: [][]string{{
+				"row", "side", "iter", "min", "median", "max", "mean", "std", "ops/s", "ratio",
+			}}})
+		}
+		i := slices.IndexFunc(all, func(t table) bool { return t.title == title })
+		all[i].lines = append(all[i].lines,
+			sideLine(r.Row, "okra", r, r.Okra, formatRatio(r.Ratio)),
+			sideLine("", "lmdb", r, r.LMDB, ""))
+	}
+	if len(report.Comparison) > 0 {
+		all = append(all, comparisonTable(report.Comparison))
+	}
+	return all
+}
+
+func sideLine(row, side string, r Result, s Summary, ratio string) []string {
+	return []string{
+		row, side, strconv.Itoa(r.Iterations),
+		formatMS(s.Min), formatMS(s.Median), formatMS(s.Max), formatMS(s.Mean), formatMS(s.Std),
+		formatOps(s.Ops), ratio,
+	}
+}
+
+func comparisonTable(comparisons []Comparison) table {
+	t := table{
+		title:  "Ratios okra/lmdb of the old and the new run, with the middle half of the iterations",
+		labels: 2,
+		lines:  [][]string{{"entries", "row", "old", "", "new", "", "change", "verdict"}},
+	}
+	for _, c := range comparisons {
+		line := []string{FormatEntries(c.Entries), c.Row, "", "", "", "", "", c.Verdict}
+		if c.Verdict != VerdictNew {
+			line[2], line[3] = formatSpread(c.Old)
+			line[6] = fmt.Sprintf("%+.0f %%", (c.Change-1)*100)
+		}
+		line[4], line[5] = formatSpread(c.New)
+		t.lines = append(t.lines, line)
+	}
+	return t
+}
+
+func formatSpread(s RatioSpread) (ratio, between string) {
+	return formatRatio(s.Ratio), formatRatio(s.Low) + " - " + formatRatio(s.High)
+}
+
+func formatRatio(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+// formatOps returns x with a decimal and the prefix of its thousands: 266.7 k.
+func formatOps(x float64) string {
+	value, prefix := humanize.ComputeSI(x)
+	return strings.TrimSpace(fmt.Sprintf("%.1f %s", value, prefix))
+}
+
+// formatMS returns x with three or four digits that count.
+func formatMS(x float64) string {
+	digits := 0
+	switch {
+	case x < 0.1:
+		digits = 5
+	case x < 1:
+		digits = 4
+	case x < 10:
+		digits = 3
+	case x < 100:
+		digits = 2
+	case x < 1000:
+		digits = 1
+	}
+	return strconv.FormatFloat(x, 'f', digits, 64)
+}
+
+// fields returns the environment as lines of a name and what stands behind it.
+func (e Environment) fields() [][2]string {
+	sync := "durable commits"
+	if !e.Sync {
+		sync = "commits not synced"
+	}
+	return [][2]string{
+		{"Processor", fmt.Sprintf("%s, %d cores, %s RAM", e.Processor, e.Cores, humanize.IBytes(e.RAM))},
+		{"System", fmt.Sprintf("%s, kernel %s", e.OS, e.Kernel)},
+		{"File system", e.FileSystem},
+		{"Versions", fmt.Sprintf("okra %s, LMDB %s, %s", e.Okra, e.LMDB, e.Go)},
+		{"Run", fmt.Sprintf("%s, values of %d bytes, seed %d", sync, e.ValueSize, e.Seed)},
+	}
+}

@@ -1,0 +1,52 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+)
+
+// WriteText writes report for a terminal: the environment, then a table for each number of
+// entries, at most 100 columns wide.
+func WriteText(w io.Writer, report Report) error {
+	var out bytes.Buffer
+	for _, field := range report.Env.fields() {
+		fmt.Fprintf(&out, "%-13s%s\n", field[0], field[1])
+	}
+	for _, t := range tables(report) {
+		fmt.Fprintf(&out, "\n%s\n", t.title)
+		t.writeText(&out)
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// writeText aligns figures to the right. The labels are padded to one width first, which puts
+// them on the left.
+func (t table) writeText(out *bytes.Buffer) {
+	widths := make([]int, t.labels)
+	for _, line := range t.lines {
+		for i := range widths {
+			widths[i] = max(widths[i], utf8.RuneCountInString(line[i]))
+		}
+	}
+	var aligned bytes.Buffer
+	// Writing to a buffer cannot fail.
+	tabs := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, line := range t.lines {
+		for i, cell := range line {
+			if i < t.labels {
+				cell += strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			}
+			fmt.Fprint(tabs, cell, "\t")
+		}
+		fmt.Fprintln(tabs)
+	}
+	_ = tabs.Flush()
+	for line := range strings.Lines(aligned.String()) {
+		fmt.Fprintln(out, strings.TrimRight(line, " \n"))
+	}
+}

@@ -1,0 +1,80 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/zeebo/blake3"
+)
+
+// sampleSize is how many keys of the last batch are read back one by one.
+const sampleSize = 100
+
+// digest is the BLAKE3 hash of the contents of a store.
+type digest [32]byte
+
+// verifyStores checks the stores of both sides after the last batch was written to them.
+func (r *runner) verifyStores() error {
+	var contents [2]digest
+	for i, store := range r.stores {
+		d, err := r.verify(store)
+		if err != nil {
+			return fmt.Errorf("check %s store: %w", r.sides[i].name, err)
+		}
+		contents[i] = d
+	}
+	if contents[0] != contents[1] {
+		return errors.New("okra and lmdb hold different entries")
+	}
+	return nil
+}
+
+// verify checks that store holds as many entries as the workload and, under keys of the last
+// batch, what was last written to them. It returns the digest of the contents.
+func (r *runner) verify(store store) (digest, error) {
+	if err := readBack(store, &r.batch); err != nil {
+		return digest{}, err
+	}
+	hasher := blake3.New()
+	var lengths [8]byte
+	entries := 0
+	err := store.each(func(key, value []byte) {
+		binary.BigEndian.PutUint32(lengths[:4], uint32(len(key)))
+		binary.BigEndian.PutUint32(lengths[4:], uint32(len(value)))
+		// Writing to a hasher cannot fail.
+		_, _ = hasher.Write(lengths[:])
+		_, _ = hasher.Write(key)
+		_, _ = hasher.Write(value)
+		entries++
+	})
+	if err != nil {
+		return digest{}, fmt.Errorf("read all entries: %w", err)
+	}
+	if entries != r.workload.Entries {
+		return digest{}, fmt.Errorf("it holds %d entries instead of %d", entries, r.workload.Entries)
+	}
+	return digest(hasher.Sum(nil)), nil
+}
+
+// readBack compares up to sampleSize entries of b, the last ones, with what store has. Of
+// several writes of a key the last counts.
+func readBack(store store, b *Batch) error {
+	seen := make(map[string]bool, sampleSize)
+	for j := b.Len() - 1; j >= 0 && len(seen) < sampleSize; j-- {
+		key := b.Key(j)
+		if seen[string(key)] {
+			continue
+		}
+		seen[string(key)] = true
+		value, err := store.get(key)
+		if err != nil {
+			return fmt.Errorf("read back key %x: %w", key, err)
+		}
+		if !bytes.Equal(value, b.Value(j)) {
+			return fmt.Errorf("read back key %x: value %x instead of %x", key, value, b.Value(j))
+		}
+	}
+	return nil
+}

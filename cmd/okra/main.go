@@ -1,0 +1,115 @@
+// Command okra reads and writes okra stores: key-value data in an LMDB file with a Merkle index
+// beside it, whose root tells whether two stores hold the same entries.
+//
+// There is one file per verb. Every verb takes the store's directory as its first argument, puts
+// data on standard output and words on standard error, and ends with one of the codes in exit.go.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+func main() {
+	os.Exit(run(os.Args))
+}
+
+// run runs the program with the arguments args and returns its exit code.
+func run(args []string) int {
+	// Without this the runtime ends the program where it writes to a closed pipe, and the store
+	// is not closed.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The first signal asks for an orderly end; a second one ends the program at once.
+	context.AfterFunc(ctx, stop)
+	app := newApp()
+	return report(os.Stderr, app.RunContext(ctx, optionsFirst(app, args)))
+}
+
+// verbs returns the commands in the order in which the help lists them.
+func verbs() []*cli.Command {
+	return []*cli.Command{
+		initCommand(),
+		putCommand(),
+		getCommand(),
+		deleteCommand(),
+		scanCommand(),
+		countCommand(),
+		rootCommand(),
+		statCommand(),
+		lsCommand(),
+		treeCommand(),
+		benchCommand(),
+		completionCommand(),
+		versionCommand(),
+	}
+}
+
+func newApp() *cli.App {
+	app := &cli.App{
+		Name:                 "okra",
+		Usage:                "a key-value store with a Merkle index",
+		UsageText:            "okra VERB DIR [ARGUMENTS] [OPTIONS]",
+		Version:              moduleVersion(),
+		Description:          description,
+		HideHelpCommand:      true,
+		EnableBashCompletion: true,
+		OnUsageError:         onUsageError,
+		Action:               noVerb,
+		ExitErrHandler:       func(*cli.Context, error) {}, // report does it
+		Commands:             verbs(),
+	}
+	for _, cmd := range app.Commands {
+		cmd.HideHelpCommand = true
+		cmd.OnUsageError = onUsageError
+		for _, f := range cmd.Flags {
+			if b, ok := f.(*cli.BoolFlag); ok {
+				b.DisableDefaultText = true
+			}
+		}
+	}
+	return app
+}
+
+// noVerb handles a command line without a known verb.
+func noVerb(c *cli.Context) error {
+	verb := c.Args().First()
+	if verb == "" {
+		return usagef(c, "which verb?")
+	}
+	if near := cli.SuggestCommand(c.App.Commands, verb); near != "" {
+		return usagef(c, "no verb %q. %s", verb, near)
+	}
+	return usagef(c, "no verb %q", verb)
+}
+
+const description = `DIR is the directory of a store: an LMDB file, data.mdb, with the entries and
+a Merkle tree over them. Two stores of one format hold the same entries exactly
+when "okra root" prints the same for both. Options may stand anywhere after the
+verb; "--" ends them. Verbs which only read never change data.mdb.
+
+Keys are 1 to 510 bytes long and are written as text on one line: printable
+UTF-8 as it is, a backslash as \\, newline, tab and carriage return as \n \t \r,
+any other byte as \xNN; a leading - is printed as \x2d. What okra prints as a
+key it reads as the same key. In a shell put keys in single quotes. --hex and
+--base64 choose those notations instead.
+
+Data goes to standard output, words to standard error. Exit codes:
+    0  everything asked for was done
+    1  the answer is no: a key was not found, or two things differ
+    2  bad usage: an option, the number of arguments, the notation of a key
+    3  the work failed; there may be no store, no room or no permission
+  130  interrupted by a signal
+  141  the reader of standard output went away (as with "| head")
+
+Examples:
+  okra init /data/kv
+  okra put /data/kv name Ada
+  okra get /data/kv name
+  okra scan /data/kv --prefix user/ --keys-only
+  okra root /data/kv`

@@ -1,0 +1,11 @@
+package tree
+
+// SmallBuffers returns Buffers whose jobs hold n bytes of child hashes, so that nodes of a few
+// children are as wide as nodes of thousands are otherwise.
+func SmallBuffers(n int) *Buffers {
+	b := &Buffers{}
+	for i := range b.jobs {
+		b.jobs[i].got.Hashes = make([]byte, 0, n)
+	}
+	return b
+}

@@ -1,0 +1,214 @@
+package treetest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/okradb/okra-go/tree"
+)
+
+// CheckStorage plays random calls from a seed on s, which must be empty, and on a Memory, and
+// returns the first answer in which they differ as an error. Every implementation of
+// tree.Storage passes it.
+func CheckStorage(s tree.Storage, seed uint64, rounds int) error {
+	c := storageCheck{
+		s: s, m: &Memory{}, rng: rand.New(rand.NewPCG(seed, 2)),
+		rule: tree.Rule{Len: 4, Limit: 1 << 30},
+	}
+	if err := c.append(); err != nil {
+		return fmt.Errorf("append: %w", err)
+	}
+	steps := []struct {
+		name string
+		fn   func() error
+	}{
+		{"apply", c.apply}, {"get", c.get}, {"scan", c.scan}, {"floor", c.floor},
+		{"gather", c.gather}, {"count", c.count},
+	}
+	for round := range rounds {
+		for _, step := range steps {
+			if err := step.fn(); err != nil {
+				return fmt.Errorf("round %d, %s: %w", round, step.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+type storageCheck struct {
+	s    tree.Storage
+	m    *Memory
+	rng  *rand.Rand
+	rule tree.Rule
+}
+
+// key returns a random record key, often one that is stored.
+func (c *storageCheck) key() []byte {
+	if n := len(c.m.records); n > 0 && c.rng.IntN(2) == 0 {
+		return bytes.Clone(c.m.records[c.rng.IntN(n)].Key)
+	}
+	size := 1 + c.rng.IntN(4)
+	if c.rng.IntN(20) == 0 {
+		size = 1 + tree.MaxKey
+	}
+	k := make([]byte, size)
+	for i := range k {
+		k[i] = byte(c.rng.IntN(6)) * 51 // 0x00 and 0xff among them
+	}
+	return k
+}
+
+func (c *storageCheck) value() []byte {
+	size := c.rule.Len + c.rng.IntN(20)
+	if c.rng.IntN(40) == 0 {
+		size = 5000 // more than a page
+	}
+	v := make([]byte, size)
+	for i := range v {
+		v[i] = byte(c.rng.Uint32())
+	}
+	return v
+}
+
+func (c *storageCheck) keys(n int) [][]byte {
+	var keys [][]byte
+	for range n {
+		keys = append(keys, c.key())
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	return slices.CompactFunc(keys, bytes.Equal)
+}
+
+func (c *storageCheck) append() error {
+	var b tree.Batch
+	for i := range 300 {
+		b.Put(byte(i/100), []byte{byte(i % 100), byte(c.rng.Uint32())}, nil, c.value())
+	}
+	if err := c.m.Append(&b); err != nil {
+		return err
+	}
+	if err := c.s.Append(&b); err != nil {
+		return err
+	}
+	return c.scan()
+}
+
+func (c *storageCheck) apply() error {
+	var b tree.Batch
+	for _, k := range c.keys(1 + c.rng.IntN(40)) {
+		old, ok, err := c.m.Get(k)
+		switch {
+		case err != nil:
+			return err
+		case c.rng.IntN(3) == 0:
+			b.Delete(k[0], k[1:])
+		case ok && c.rng.IntN(3) == 0:
+			b.Put(k[0], k[1:], nil, old)
+		default:
+			b.Put(k[0], k[1:], nil, c.value())
+		}
+	}
+	got, want := make([]tree.Effect, b.Len()), make([]tree.Effect, b.Len())
+	if err := c.m.Apply(&b, c.rule, want); err != nil {
+		return err
+	}
+	if err := c.s.Apply(&b, c.rule, got); err != nil {
+		return err
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("effects %v, want %v", got, want)
+	}
+	return nil
+}
+
+func (c *storageCheck) get() error {
+	k := c.key()
+	want, wantOK, _ := c.m.Get(k)
+	got, ok, err := c.s.Get(k)
+	if err != nil || ok != wantOK || !bytes.Equal(got, want) {
+		return fmt.Errorf("%x gives %x %t, want %x %t (%v)", k, got, ok, want, wantOK, err)
+	}
+	return nil
+}
+
+func (c *storageCheck) scan() error {
+	for start := tree.AtOrAfter; start <= tree.Before; start++ {
+		from, stop := c.key(), c.key()
+		if !start.Backward() && c.rng.IntN(3) == 0 || start.Backward() && c.rng.IntN(3) == 0 {
+			stop = nil
+		}
+		size := 1 + c.rng.IntN(50)
+		got, want := make([]tree.Record, size), make([]tree.Record, size)
+		w, _ := c.m.Scan(start, from, stop, want)
+		n, err := c.s.Scan(start, from, stop, got)
+		if err != nil {
+			return err
+		}
+		same := func(a, b tree.Record) bool {
+			return bytes.Equal(a.Key, b.Key) && bytes.Equal(a.Value, b.Value)
+		}
+		if !slices.EqualFunc(got[:n], want[:w], same) {
+			return fmt.Errorf("start %d from %x stop %x: %d records %x, want %d %x",
+				start, from, stop, n, got[:n], w, want[:w])
+		}
+	}
+	return nil
+}
+
+func (c *storageCheck) floor() error {
+	keys := c.keys(30)
+	var b tree.Batch
+	for _, k := range keys {
+		b.Key(k[0], k[1:])
+	}
+	got, want := make([][]byte, len(keys)), make([][]byte, len(keys))
+	if err := c.m.Floor(&b, want); err != nil {
+		return err
+	}
+	if err := c.s.Floor(&b, got); err != nil {
+		return err
+	}
+	for i := range keys {
+		if !bytes.Equal(got[i], want[i]) || (got[i] == nil) != (want[i] == nil) {
+			return fmt.Errorf("floor of %x is %x, want %x", keys[i], got[i], want[i])
+		}
+	}
+	return nil
+}
+
+// gather asks for runs from stored records, now and then from one that is not.
+func (c *storageCheck) gather() error {
+	var b tree.Batch
+	for _, k := range c.keys(20) {
+		if _, ok, _ := c.m.Get(k); ok || c.rng.IntN(200) == 0 {
+			b.Key(k[0], k[1:])
+		}
+	}
+	room := c.rule.Len*(1+c.rng.IntN(100)) + c.rng.IntN(c.rule.Len)
+	got := tree.Gathered{Hashes: make([]byte, 0, room)}
+	want := tree.Gathered{Hashes: make([]byte, 0, room)}
+	wantErr := c.m.Gather(&b, c.rule, &want)
+	err := c.s.Gather(&b, c.rule, &got)
+	if (err == nil) != (wantErr == nil) {
+		return fmt.Errorf("error %v, want %v", err, wantErr)
+	}
+	if err != nil {
+		return nil
+	}
+	if !bytes.Equal(got.Hashes, want.Hashes) || !slices.Equal(got.Ends, want.Ends) ||
+		!bytes.Equal(got.Last, want.Last) || (got.Last == nil) != (want.Last == nil) {
+		return fmt.Errorf("hashes %x ends %v last %x, want %x %v %x",
+			got.Hashes, got.Ends, got.Last, want.Hashes, want.Ends, want.Last)
+	}
+	return nil
+}
+
+func (c *storageCheck) count() error {
+	want, _ := c.m.Count()
+	if got, err := c.s.Count(); err != nil || got != want {
+		return fmt.Errorf("%d, want %d (%v)", got, want, err)
+	}
+	return nil
+}
