@@ -1,3 +1,5 @@
+//go:build (linux || darwin) && !okra_portable
+
 #include "bulk.h"
 
 #include <string.h>
@@ -225,9 +227,4 @@ void okra_constants(int *out) {
 	const int all[] = {LAST, NEXT, PREV, SET, SET_KEY, SET_RANGE, NOOVERWRITE, CURRENT, APPEND,
 		KEYEXIST, NOTFOUND};
 	memcpy(out, all, sizeof all);
-}
-
-uintptr_t okra_thread(void) {
-	static __thread char here;
-	return (uintptr_t)&here;
 }

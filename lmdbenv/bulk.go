@@ -1,3 +1,5 @@
+//go:build (linux || darwin) && !okra_portable
+
 package lmdbenv
 
 /*
@@ -16,7 +18,6 @@ package lmdbenv
 #cgo nocallback okra_apply
 #cgo noescape okra_append
 #cgo nocallback okra_append
-#cgo nocallback okra_thread
 #include "bulk.h"
 */
 import "C"
@@ -61,9 +62,6 @@ func constants() (list [11]int) {
 	}
 	return list
 }
-
-// thread returns a number for the calling thread that no other live thread has.
-func thread() uintptr { return uintptr(C.okra_thread()) }
 
 func chars(b []byte) (*C.char, C.size_t) {
 	return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.size_t(len(b))

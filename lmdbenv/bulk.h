@@ -67,7 +67,4 @@ int okra_append(MDB_cursor *c, const char *batch, size_t size);
 // okra_constants sets out to the 11 constants of LMDB's that bulk.c declares for itself.
 void okra_constants(int *out);
 
-// okra_thread returns a number that no other live thread has.
-uintptr_t okra_thread(void);
-
 #endif

@@ -1,19 +1,15 @@
 package lmdbenv
 
 import (
-	"errors"
-	"reflect"
 	"testing"
-
-	"github.com/PowerDNS/lmdb-go/lmdb"
 
 	"github.com/okradb/okra-go/tree"
 	"github.com/okradb/okra-go/tree/treetest"
 )
 
-// implementations are the two ways to the records of a table.
+// implementations are the ways to the records of a table: where bulk calls are possible, two.
 var implementations = map[string]func(*table) tree.Storage{
-	"bulk":     func(t *table) tree.Storage { return t.fast },
+	"storage":  func(t *table) tree.Storage { return t.storage() },
 	"portable": func(t *table) tree.Storage { return &t.portable },
 }
 
@@ -49,9 +45,6 @@ func TestStorage(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if tab.fast == nil {
-						return errors.New("no bulk calls here")
-					}
 					return treetest.CheckStorage(pick(tab), seed, rounds)
 				})
 				if err != nil {
@@ -84,38 +77,4 @@ func (w wrong) Floor(keys *tree.Batch, out [][]byte) error {
 	}
 	out[keys.Len()-1] = nil
 	return nil
-}
-
-// The handle of a cursor is found by the name and type of its field; a field of another name
-// or type is not taken for it.
-func TestHandleGuard(t *testing.T) {
-	real := reflect.TypeFor[lmdb.Cursor]()
-	if _, ok := handleOffset(real, handleField, handleType); !ok {
-		t.Error("lmdb-go keeps its cursor's handle elsewhere: bulk calls are off")
-	}
-	type renamed struct{ handle *int }
-	type retyped struct{ _c *int }
-	type embedded struct{ retyped }
-	for _, typ := range []reflect.Type{
-		reflect.TypeFor[renamed](), reflect.TypeFor[retyped](), reflect.TypeFor[embedded](),
-	} {
-		if _, ok := handleOffset(typ, handleField, handleType); ok {
-			t.Errorf("found a handle in %s", typ)
-		}
-	}
-	lost := func() (uintptr, bool) { return 0, false }
-	if newBulk(&portable{}, lost) != nil {
-		t.Error("bulk calls without a handle")
-	}
-}
-
-// The constants that bulk.c declares for itself are those of the LMDB that is linked.
-func TestConstants(t *testing.T) {
-	want := [...]int{
-		lmdb.Last, lmdb.Next, lmdb.Prev, lmdb.Set, lmdb.SetKey, lmdb.SetRange,
-		lmdb.NoOverwrite, lmdb.Current, lmdb.Append, int(lmdb.KeyExist), int(lmdb.NotFound),
-	}
-	if got := constants(); got != want {
-		t.Errorf("bulk.c has %v, lmdb-go %v", got, want)
-	}
 }

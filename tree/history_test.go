@@ -97,7 +97,11 @@ func history(seed uint64, f tree.Format, rounds, keys int) error {
 		if rng.IntN(8) == 0 { // abort
 			m, h.Leaves = before, leaves
 		}
-		if err := treetest.Check(tree.New(m, f, nil), m, h.Leaves); err != nil {
+		err := treetest.Check(tree.New(m, f, nil), h.Leaves)
+		if err == nil {
+			err = treetest.CheckRecords(m, f, h.Leaves)
+		}
+		if err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
 	}

@@ -76,6 +76,6 @@ func onDir(least, most int, fn dirAction) cli.ActionFunc {
 		if most >= 0 && len(args) > most {
 			return usagef(c, "too many arguments, want %s, got %q", c.Command.ArgsUsage, args)
 		}
-		return failed(c.Command.Name, dir, fn(c, dir, args))
+		return failed(c, dir, fn(c, dir, args))
 	}
 }

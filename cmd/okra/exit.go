@@ -7,6 +7,7 @@ import (
 	"io"
 	"syscall"
 
+	"github.com/PowerDNS/lmdb-go/lmdb"
 	"github.com/urfave/cli/v2"
 
 	"github.com/okradb/okra-go/okra"
@@ -53,11 +54,12 @@ func answerNo(format string, args ...any) error {
 
 // failed says what was being done to which store when err happened, and the next step where one
 // is known. Nil, and usage errors, stay as they are.
-func failed(verb, dir string, err error) error {
+func failed(c *cli.Context, dir string, err error) error {
 	if err == nil || codeOf(err) == exitUsage && isCoded(err) {
 		return err
 	}
-	if step := nextStep(dir, err); step != "" {
+	verb := c.Command.Name
+	if step := nextStep(c, dir, err); step != "" {
 		return fmt.Errorf("%s %s: %w; %s", verb, dir, err, step)
 	}
 	return fmt.Errorf("%s %s: %w", verb, dir, err)
@@ -69,13 +71,14 @@ func isCoded(err error) bool {
 }
 
 // nextStep returns what the user can do about err, or "".
-func nextStep(dir string, err error) string {
+func nextStep(c *cli.Context, dir string, err error) string {
+	var op *lmdb.OpError
 	switch {
 	case errors.Is(err, okra.ErrNotExist):
 		return "create a store with: okra init " + dir
 	case errors.Is(err, okra.ErrNoTable):
 		return "create a tree in a table with: okra init " + dir + " --table TABLE"
-	case errors.Is(err, okra.ErrNotOkra):
+	case errors.Is(err, okra.ErrNotOkra) && c.Command.Name != "init" && !c.IsSet("table"):
 		return "if its trees are in named tables, choose one with --table"
 	case errors.Is(err, okra.ErrMapFull):
 		return "give it more room with --map-size, for example --map-size 64GiB"
@@ -85,6 +88,8 @@ func nextStep(dir string, err error) string {
 		return "keep a copy of the directory before you try anything on it"
 	case errors.Is(err, okra.ErrDiskFull):
 		return "free some space; nothing was changed"
+	case errors.As(err, &op) && op.Errno == syscall.ENOMEM:
+		return "this machine cannot map so much; choose a smaller --map-size"
 	case errors.Is(err, okra.ErrPermission):
 		return "reading needs write access to lock.mdb, writing to data.mdb too"
 	}

@@ -15,7 +15,7 @@ func initCommand() *cli.Command {
 		Usage:     "create a store",
 		UsageText: "okra init DIR [-q Q] [-k K] [--mode store|index] [--table TABLE]",
 		ArgsUsage: "DIR",
-		Description: `Create an empty store in DIR, and the directory if it is missing. With --table,
+		Description: `Create an empty store in DIR, and the directories which are missing. With --table,
 create a tree in that table, beside those in other named tables; a tree in the
 unnamed table has the store for itself. A tree which is there already is an
 error, and stays as it is; with --if-missing it is none, unless its format is

@@ -104,7 +104,7 @@ Data goes to standard output, words to standard error. Exit codes:
     1  the answer is no: a key was not found, or two things differ
     2  bad usage: an option, the number of arguments, the notation of a key
     3  the work failed; there may be no store, no room or no permission
-  130  interrupted by a signal
+  130  interrupted by a signal; a second one ends the program at once
   141  the reader of standard output went away (as with "| head")
 
 Examples:

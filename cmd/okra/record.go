@@ -55,13 +55,16 @@ type entryWriter struct {
 	null     bool
 	keysOnly bool
 	line     []byte // reused from entry to entry
+	encoder  *json.Encoder
 }
 
 // newEntryWriter returns an entryWriter as the options of c ask for. Call finish after the last
 // entry.
 func newEntryWriter(c *cli.Context, n notation) *entryWriter {
+	out := bufio.NewWriterSize(c.App.Writer, 64<<10)
 	return &entryWriter{
-		out:      bufio.NewWriterSize(c.App.Writer, 64<<10),
+		out:      out,
+		encoder:  newEncoder(out),
 		notation: n,
 		json:     c.Bool("json"),
 		null:     c.Bool("null"),
@@ -139,12 +142,17 @@ func (w *entryWriter) writeJSON(e okra.Entry, mode okra.Mode) error {
 		text, encoding := w.notation.jsonText(e.Value)
 		r.Value, r.ValueEncoding = &text, encoding
 	}
-	return writeJSON(w.out, r)
+	return w.encoder.Encode(r)
+}
+
+// newEncoder returns an encoder which writes each value to w as one line of JSON.
+func newEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
 }
 
 // writeJSON writes v to w as one line of JSON.
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return newEncoder(w).Encode(v)
 }

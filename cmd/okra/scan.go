@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/okradb/okra-go/okra"
@@ -66,13 +68,16 @@ func scan(c *cli.Context, tx *okra.Tx, bounds okra.Bounds, out *entryWriter) err
 		entries = tx.Backward(bounds)
 	}
 	mode := tx.Format().Mode
-	limit := c.Int64("limit")
+	limit := int64(math.MaxInt64)
+	if c.IsSet("limit") {
+		limit = c.Int64("limit")
+	}
 	var printed int64
 	for e, err := range entries {
 		if err != nil {
 			return err
 		}
-		if c.IsSet("limit") && printed == limit {
+		if printed == limit {
 			return nil
 		}
 		if err := c.Context.Err(); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -121,33 +119,5 @@ func numbered(n int) iter.Seq2[okra.Entry, error] {
 				return
 			}
 		}
-	}
-}
-
-// TestInterrupt checks that a signal ends a wait for input, with exit code 130 and no change.
-func TestInterrupt(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "kv")
-	if out, err := exec.Command("okra", "init", dir).CombinedOutput(); err != nil {
-		t.Fatalf("init: %v\n%s", err, out)
-	}
-	before, err := os.ReadFile(filepath.Join(dir, "data.mdb"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{
-		{"put", dir, "key", "-"},
-		{"get", dir, "--keys-from", "-"},
-		{"delete", dir, "--keys-from", "-"},
-	} {
-		t.Run(args[0], func(t *testing.T) {
-			interrupt(t, args)
-			after, err := os.ReadFile(filepath.Join(dir, "data.mdb"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(before, after) {
-				t.Error("data.mdb has changed")
-			}
-		})
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -62,9 +63,12 @@ func checkDir(dir string) error {
 	if !info.IsDir() {
 		return errors.New("not a directory; a store is a directory with data.mdb in it")
 	}
-	_, err = os.Stat(filepath.Join(dir, "data.mdb"))
+	info, err = os.Stat(filepath.Join(dir, "data.mdb"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return missing{"not an okra store: there is no data.mdb in it"}
+	}
+	if err == nil && info.Size() == 0 {
+		return missing{"not an okra store: its data.mdb is empty"}
 	}
 	return err
 }
@@ -121,12 +125,7 @@ func update(c *cli.Context, dir string, fn func(*okra.Tx) error) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		opts := okra.Options{Table: c.String("table"), MapSize: size}
-		db, err := okra.Open(dir, &opts)
-		if err == nil {
-			err = errors.Join(db.Update(guarded), db.Close())
-		}
-		done <- err
+		done <- openAndUpdate(dir, &okra.Options{Table: c.String("table"), MapSize: size}, guarded)
 	}()
 	select {
 	case err := <-done:
@@ -137,4 +136,18 @@ func update(c *cli.Context, dir string, fn func(*okra.Tx) error) error {
 		}
 		return <-done
 	}
+}
+
+func openAndUpdate(dir string, opts *okra.Options, fn func(*okra.Tx) error) error {
+	db, err := okra.Open(dir, opts)
+	if err != nil {
+		return err
+	}
+	err = db.Update(fn)
+	if errors.Is(err, okra.ErrMapFull) {
+		if s, statErr := db.Stats(); statErr == nil {
+			err = fmt.Errorf("%w; the map has %s", err, humanize.IBytes(uint64(s.MapSize)))
+		}
+	}
+	return errors.Join(err, db.Close())
 }

@@ -3,6 +3,7 @@ package treetest
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -62,8 +63,18 @@ func Build(f tree.Format, leaves map[string]Leaf) []tree.Node {
 	return all
 }
 
+// A Reader is what can be checked: a tree.Tree, or what stands on one.
+type Reader interface {
+	Format() tree.Format
+	Root() (tree.Root, error)
+	Nodes(level int, b tree.Bounds) iter.Seq2[tree.Node, error]
+	Range(tree.Bounds) iter.Seq2[tree.Entry, error]
+	Backward(tree.Bounds) iter.Seq2[tree.Entry, error]
+	Len() (int64, error)
+}
+
 // Nodes returns every node of t, in (level, key) order, in memory of their own.
-func Nodes(t *tree.Tree) ([]tree.Node, error) {
+func Nodes(t Reader) ([]tree.Node, error) {
 	root, err := t.Root()
 	if err != nil {
 		return nil, err
@@ -96,36 +107,58 @@ func Diff(got, want []tree.Node) error {
 	return nil
 }
 
-// Check compares t with the tree built anew from the leaves: every node of every level, every
-// value, and the number of records, so that nothing stands above the root.
-func Check(t *tree.Tree, s tree.Storage, leaves map[string]Leaf) error {
-	want := Build(t.Format(), leaves)
+// Check compares t with the tree built anew from the leaves: every node of every level, and
+// every entry in both orders.
+func Check(t Reader, leaves map[string]Leaf) error {
 	got, err := Nodes(t)
 	if err != nil {
 		return err
 	}
-	if err := Diff(got, want); err != nil {
+	if err := Diff(got, Build(t.Format(), leaves)); err != nil {
 		return err
-	}
-	if n, err := s.Count(); err != nil || n != int64(len(want))+1 {
-		return fmt.Errorf("there are %d records, want %d nodes and a header (%v)", n, len(want), err)
 	}
 	if n, err := t.Len(); err != nil || n != int64(len(leaves)) {
 		return fmt.Errorf("Len is %d, want %d (%v)", n, len(leaves), err)
 	}
+	keys := slices.Sorted(maps.Keys(leaves))
+	if err := checkEntries(t.Range(tree.Bounds{}), keys, leaves); err != nil {
+		return fmt.Errorf("Range: %w", err)
+	}
+	slices.Reverse(keys)
+	if err := checkEntries(t.Backward(tree.Bounds{}), keys, leaves); err != nil {
+		return fmt.Errorf("Backward: %w", err)
+	}
+	return nil
+}
+
+func checkEntries(got iter.Seq2[tree.Entry, error], keys []string, leaves map[string]Leaf) error {
 	n := 0
-	for e, err := range t.Range(tree.Bounds{}) {
+	for e, err := range got {
 		if err != nil {
 			return err
 		}
-		leaf, ok := leaves[string(e.Key)]
-		if !ok || !bytes.Equal(e.Value, leaf.Value) || e.Hash() != leaf.Hash {
-			return fmt.Errorf("entry %x is %x, want %x (known: %t)", e.Key, e.Value, leaf.Value, ok)
+		if n == len(keys) || string(e.Key) != keys[n] {
+			return fmt.Errorf("entry %d is %x", n, e.Key)
+		}
+		leaf := leaves[keys[n]]
+		if !bytes.Equal(e.Value, leaf.Value) || e.Hash() != leaf.Hash ||
+			(e.Value == nil) != (leaf.Value == nil) {
+			return fmt.Errorf("entry %x is %x, want %x", e.Key, e.Value, leaf.Value)
 		}
 		n++
 	}
-	if n != len(leaves) {
-		return fmt.Errorf("Range yields %d entries, want %d", n, len(leaves))
+	if n != len(keys) {
+		return fmt.Errorf("%d entries, want %d", n, len(keys))
+	}
+	return nil
+}
+
+// CheckRecords demands that s holds the nodes of the leaves and a header, and nothing above
+// the root or beside it.
+func CheckRecords(s tree.Storage, f tree.Format, leaves map[string]Leaf) error {
+	want := int64(len(Build(f, leaves)) + 1)
+	if n, err := s.Count(); err != nil || n != want {
+		return fmt.Errorf("there are %d records, want %d (%v)", n, want, err)
 	}
 	return nil
 }

@@ -1,0 +1,44 @@
+//go:build (linux || darwin) && !okra_portable
+
+package lmdbenv
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/PowerDNS/lmdb-go/lmdb"
+)
+
+// The handle of a cursor is found by the name and type of its field; a field of another name
+// or type is not taken for it.
+func TestHandleGuard(t *testing.T) {
+	real := reflect.TypeFor[lmdb.Cursor]()
+	if _, ok := handleOffset(real, handleField, handleType); !ok {
+		t.Error("lmdb-go keeps its cursor's handle elsewhere: bulk calls are off")
+	}
+	type renamed struct{ handle *int }
+	type retyped struct{ _c *int }
+	type embedded struct{ retyped }
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[renamed](), reflect.TypeFor[retyped](), reflect.TypeFor[embedded](),
+	} {
+		if _, ok := handleOffset(typ, handleField, handleType); ok {
+			t.Errorf("found a handle in %s", typ)
+		}
+	}
+	lost := func() (uintptr, bool) { return 0, false }
+	if newBulk(&portable{}, lost) != nil {
+		t.Error("bulk calls without a handle")
+	}
+}
+
+// The constants that bulk.c declares for itself are those of the LMDB that is linked.
+func TestConstants(t *testing.T) {
+	want := [...]int{
+		lmdb.Last, lmdb.Next, lmdb.Prev, lmdb.Set, lmdb.SetKey, lmdb.SetRange,
+		lmdb.NoOverwrite, lmdb.Current, lmdb.Append, int(lmdb.KeyExist), int(lmdb.NotFound),
+	}
+	if got := constants(); got != want {
+		t.Errorf("bulk.c has %v, lmdb-go %v", got, want)
+	}
+}
