@@ -4,25 +4,7 @@
 
 #include <string.h>
 
-// LMDB 0.9 is linked into the program by lmdb-go, whose header is not on our path. What is used
-// of it is declared here; a test compares the constants with those lmdb-go exports.
-typedef struct MDB_txn MDB_txn;
-typedef unsigned int MDB_dbi;
-typedef struct {
-	size_t mv_size;
-	void *mv_data;
-} MDB_val;
-
-extern MDB_txn *mdb_cursor_txn(MDB_cursor *c);
-extern MDB_dbi mdb_cursor_dbi(MDB_cursor *c);
-extern int mdb_get(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data);
-extern int mdb_cursor_get(MDB_cursor *c, MDB_val *key, MDB_val *data, int op);
-extern int mdb_cursor_put(MDB_cursor *c, MDB_val *key, MDB_val *data, unsigned int flags);
-extern int mdb_cursor_del(MDB_cursor *c, unsigned int flags);
-
-enum { LAST = 6, NEXT = 8, PREV = 12, SET = 15, SET_KEY = 16, SET_RANGE = 17 };
-enum { NOOVERWRITE = 0x10, CURRENT = 0x40, APPEND = 0x20000 };
-enum { KEYEXIST = -30799, NOTFOUND = -30798 };
+#include "walk.h"
 
 #define DELETE UINT32_MAX
 
@@ -62,8 +44,14 @@ static okra_bytes bytes(MDB_val v) { return (okra_bytes){(uintptr_t)v.mv_data, v
 
 static int first_byte(MDB_val v) { return *(const unsigned char *)v.mv_data; }
 
-int okra_get(MDB_cursor *c, const char *key, size_t size, okra_bytes *value) {
-	MDB_val k = {size, (void *)key}, v;
+int okra_get(MDB_cursor *c, char prefix, const char *key, size_t size, okra_bytes *value) {
+	char whole[511];
+	MDB_val k = {1 + size, whole}, v;
+	if (size >= sizeof whole)
+		return NOTFOUND;
+	whole[0] = prefix;
+	if (size > 0)
+		memcpy(whole + 1, key, size);
 	int rc = mdb_get(mdb_cursor_txn(c), mdb_cursor_dbi(c), &k, &v);
 	if (rc == 0)
 		*value = bytes(v);
@@ -93,6 +81,9 @@ int okra_scan(MDB_cursor *c, int start, const char *from, size_t from_size, cons
 	int op = start >= 2 ? PREV : NEXT;
 	int rc = seek(c, start, from, from_size, &k, &v);
 	size_t n = 0;
+	okra_walk w = {0};
+	if (rc == 0)
+		w = okra_walk_begin(c, k);
 	while (rc == 0) {
 		int past = stop_size == 0 ? -1 : compare(k, stop, stop_size);
 		if (op == NEXT ? past >= 0 : stop_size != 0 && past < 0)
@@ -100,7 +91,7 @@ int okra_scan(MDB_cursor *c, int start, const char *from, size_t from_size, cons
 		out[n++] = (okra_record){bytes(k), bytes(v)};
 		if (n == room)
 			break;
-		rc = mdb_cursor_get(c, &k, &v, op);
+		rc = okra_walk_step(&w, op, &k, &v);
 	}
 	*found = n;
 	return rc == NOTFOUND ? 0 : rc;
@@ -127,6 +118,7 @@ int okra_gather(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint
 	char *hashes, size_t room, size_t *ends, okra_gathered *out) {
 	const char *begin = batch, *end = batch + size;
 	MDB_val k = {0, 0}, v = {0, 0};
+	okra_walk w = {0};
 	item it;
 	*out = (okra_gathered){0};
 	while (batch < end) {
@@ -137,6 +129,8 @@ int okra_gather(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint
 		if (k.mv_size == 0 || compare(k, it.key.mv_data, it.key.mv_size) != 0) {
 			k = it.key;
 			rc = mdb_cursor_get(c, &k, &v, SET_KEY); // k becomes LMDB's copy
+			if (rc == 0)
+				w = okra_walk_begin(c, k);
 		}
 		int level = first_byte(it.key), first = 1;
 		while (rc == 0 && first_byte(k) == level && (first || !boundary(v, limit))) {
@@ -150,7 +144,7 @@ int okra_gather(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint
 			out->used += hash;
 			out->last = bytes(k);
 			first = 0;
-			rc = mdb_cursor_get(c, &k, &v, NEXT);
+			rc = okra_walk_step(&w, NEXT, &k, &v);
 		}
 		if (first)
 			return rc == 0 || rc == NOTFOUND ? OKRA_ABSENT : rc;

@@ -19,6 +19,7 @@ package lmdbenv
 #cgo noescape okra_append
 #cgo nocallback okra_append
 #include "bulk.h"
+#include "walk.h"
 */
 import "C"
 
@@ -33,9 +34,14 @@ import (
 // bulk is the storage of one table in one transaction, by the calls of bulk.c.
 type bulk struct {
 	*portable
+	*answers
 	c *C.MDB_cursor
+}
 
-	value C.okra_bytes // the answers, kept here so that a call allocates nothing
+// answers is the memory that C writes its answers to, which a transaction keeps so that a call
+// allocates nothing.
+type answers struct {
+	value C.okra_bytes
 	found C.size_t
 	got   C.okra_gathered
 	rows  []C.okra_record
@@ -45,12 +51,22 @@ type bulk struct {
 
 // newBulk returns the storage that does by bulk calls what p does, or nil where find does not
 // know where the C handle of p's cursor is.
-func newBulk(p *portable, find func() (uintptr, bool)) *bulk {
+func newBulk(p *portable, a *answers, find func() (uintptr, bool)) *bulk {
 	offset, ok := find()
 	if !ok {
 		return nil
 	}
-	return &bulk{portable: p, c: (*C.MDB_cursor)(handle(p.cur, offset))}
+	return &bulk{portable: p, answers: a, c: (*C.MDB_cursor)(handle(p.cur, offset))}
+}
+
+// direct turns the reading of records from pages on or off, for tests, and reports whether it
+// is on.
+func direct(on bool) bool {
+	var c C.int
+	if on {
+		c = 1
+	}
+	return C.okra_walk_direct(c) != 0
 }
 
 // constants returns what bulk.c takes LMDB's constants to be, for a test.
@@ -73,9 +89,9 @@ func goBytes(b *C.okra_bytes) []byte {
 }
 
 // Get implements tree.Storage.
-func (s *bulk) Get(key []byte) (value []byte, ok bool, err error) {
+func (s *bulk) Get(prefix byte, key []byte) (value []byte, ok bool, err error) {
 	k, n := chars(key)
-	switch code := C.okra_get(s.c, k, n, &s.value); code {
+	switch code := C.okra_get(s.c, C.char(prefix), k, n, &s.value); code {
 	case 0:
 		return goBytes(&s.value), true, nil
 	case C.int(lmdb.NotFound):

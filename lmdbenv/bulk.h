@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct MDB_cursor MDB_cursor;
+#include "lmdb09.h"
 
 // A value is shorter than its hash; a start is not stored. Outside LMDB's and errno's range.
 #define OKRA_SHORT (-40001)
@@ -31,8 +31,9 @@ typedef struct {
 	okra_bytes key, value;
 } okra_record;
 
-// okra_get finds one record by its key. LMDB's own code says that there is none.
-int okra_get(MDB_cursor *c, const char *key, size_t size, okra_bytes *value);
+// okra_get finds one record by its key, prefix and then the bytes of key, at most 511 in all.
+// LMDB's own code says that there is none.
+int okra_get(MDB_cursor *c, char prefix, const char *key, size_t size, okra_bytes *value);
 
 // okra_scan fills out with up to room records. start is 0 at or after, 1 after, 2 at or before,
 // 3 before the key from; the scan ends before stop (going backward: below it), which has

@@ -5,4 +5,6 @@ package lmdbenv
 // bulk does not exist on this platform or in this build.
 type bulk struct{ *portable }
 
-func newBulk(*portable, func() (uintptr, bool)) *bulk { return nil }
+type answers struct{}
+
+func newBulk(*portable, *answers, func() (uintptr, bool)) *bulk { return nil }

@@ -27,7 +27,7 @@ func TestHandleGuard(t *testing.T) {
 		}
 	}
 	lost := func() (uintptr, bool) { return 0, false }
-	if newBulk(&portable{}, lost) != nil {
+	if newBulk(&portable{}, &answers{}, lost) != nil {
 		t.Error("bulk calls without a handle")
 	}
 }

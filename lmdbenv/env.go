@@ -63,6 +63,7 @@ type Env struct {
 
 	writing chan struct{}  // a token: the right to begin the write transaction
 	writer  atomic.Uintptr // the thread of the write transaction, or 0
+	memory  answers        // of the write transaction
 
 	opening sync.Mutex // held while table handles are opened
 

@@ -15,6 +15,7 @@ type portable struct {
 	txn *lmdb.Txn
 	dbi lmdb.DBI
 	cur *lmdb.Cursor
+	key []byte // of a Get
 
 	stale bool // the cursor is of an earlier use of a read transaction that was renewed
 }
@@ -29,8 +30,9 @@ func (p *portable) fresh() error {
 }
 
 // Get implements tree.Storage.
-func (p *portable) Get(key []byte) (value []byte, ok bool, err error) {
-	value, err = p.txn.Get(p.dbi, key)
+func (p *portable) Get(prefix byte, key []byte) (value []byte, ok bool, err error) {
+	p.key = append(append(p.key[:0], prefix), key...)
+	value, err = p.txn.Get(p.dbi, p.key)
 	if lmdb.IsNotFound(err) {
 		return nil, false, nil
 	}

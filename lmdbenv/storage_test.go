@@ -41,7 +41,7 @@ func TestStorage(t *testing.T) {
 			for seed := range uint64(4) {
 				e, h := openTest(t)
 				err := e.Update(func(txn *Txn) error {
-					tab, err := newTable(txn.txn, h.dbi)
+					tab, err := newTable(txn.txn, h.dbi, &answers{})
 					if err != nil {
 						return err
 					}

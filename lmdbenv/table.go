@@ -46,8 +46,7 @@ func (e *Env) OpenTable(name string, prepare func(*Txn, tree.Storage) error) (Ha
 	defer e.leave()
 	var inner error
 	err := e.env.View(func(txn *lmdb.Txn) error {
-		txn.RawRead = true
-		t := &Txn{txn: txn}
+		t := newTxn(txn)
 		defer t.closeCursors()
 		inner = within(t, 0)
 		return inner
@@ -104,14 +103,14 @@ type table struct {
 	fast *bulk // nil: by lmdb-go's calls alone
 }
 
-// newTable returns the storage of dbi in txn, which must read raw.
-func newTable(txn *lmdb.Txn, dbi lmdb.DBI) (*table, error) {
+// newTable returns the storage of dbi in txn, which must read raw, with a's memory.
+func newTable(txn *lmdb.Txn, dbi lmdb.DBI, a *answers) (*table, error) {
 	cur, err := txn.OpenCursor(dbi)
 	if err != nil {
 		return nil, classify("open cursor", err)
 	}
 	t := &table{portable: portable{txn: txn, dbi: dbi, cur: cur}}
-	t.fast = newBulk(&t.portable, findHandle)
+	t.fast = newBulk(&t.portable, a, findHandle)
 	return t, nil
 }
 

@@ -13,6 +13,13 @@ import (
 type Txn struct {
 	txn    *lmdb.Txn
 	tables []*table // those asked for, which are few
+	memory *answers
+}
+
+// newTxn makes txn read raw.
+func newTxn(txn *lmdb.Txn) *Txn {
+	txn.RawRead = true
+	return &Txn{txn: txn, memory: &answers{}}
 }
 
 // Storage returns the records of a table, as package tree works on them. It is valid until the
@@ -23,7 +30,7 @@ func (t *Txn) Storage(h Handle) (tree.Storage, error) {
 			return tab.storage(), nil
 		}
 	}
-	tab, err := newTable(t.txn, h.dbi)
+	tab, err := newTable(t.txn, h.dbi, t.memory)
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +74,8 @@ func (e *Env) renew() (*Txn, error) {
 	if err != nil {
 		return nil, err
 	}
-	txn.RawRead = true
 	txn.Pooled = true
-	return &Txn{txn: txn}, nil
+	return newTxn(txn), nil
 }
 
 // EndRead ends t. What was read through it is not valid any more.
@@ -105,7 +111,7 @@ func (e *Env) Update(fn func(*Txn) error) error {
 	var inner error
 	err := e.env.UpdateLocked(func(txn *lmdb.Txn) error {
 		txn.RawRead = true
-		inner = fn(&Txn{txn: txn})
+		inner = fn(&Txn{txn: txn, memory: &e.memory})
 		return inner
 	})
 	if inner != nil {
@@ -126,15 +132,13 @@ func (e *Env) Join(txn *lmdb.Txn, fn func(t *Txn, writes bool) error) error {
 	var inner error
 	err := txn.Sub(func(sub *lmdb.Txn) error {
 		ran = true
-		sub.RawRead = true
-		inner = fn(&Txn{txn: sub}, true)
+		inner = fn(newTxn(sub), true)
 		return inner
 	})
 	if !ran && lmdb.IsErrnoSys(err, syscall.EINVAL) { // only write transactions nest
 		raw := txn.RawRead
-		txn.RawRead = true
 		defer func() { txn.RawRead = raw }()
-		t := &Txn{txn: txn}
+		t := newTxn(txn)
 		defer t.closeCursors()
 		return fn(t, false)
 	}

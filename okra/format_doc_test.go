@@ -207,9 +207,9 @@ func wantRecords(t *testing.T, dir string, want []docRecord) {
 	}
 }
 
-// session opens the store in dir, runs ops in one transaction and closes it again, so that the
+// oneOpen opens the store in dir, runs ops in one transaction and closes it again, so that the
 // file can be opened by others.
-func session(t *testing.T, dir string, opts okra.Options, ops []vecOp) {
+func oneOpen(t *testing.T, dir string, opts okra.Options, ops []vecOp) {
 	t.Helper()
 	db, err := okra.Open(dir, &opts)
 	if err != nil {
@@ -234,7 +234,7 @@ func TestFormatRecords(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("write %+v %d ops", f, len(example.ops)), func(t *testing.T) {
 			dir := t.TempDir()
-			session(t, dir, opts, example.ops)
+			oneOpen(t, dir, opts, example.ops)
 			wantRecords(t, dir, example.records)
 		})
 		t.Run(fmt.Sprintf("read %+v %d ops", f, len(example.ops)), func(t *testing.T) {
@@ -266,10 +266,10 @@ func TestFormatShortHeader(t *testing.T) {
 		dir := t.TempDir()
 		writeRaw(t, dir, short)
 		opts.ReadOnly = true
-		session(t, dir, opts, nil)
+		oneOpen(t, dir, opts, nil)
 		wantRecords(t, dir, short)
 		opts.ReadOnly = false
-		session(t, dir, opts, nil)
+		oneOpen(t, dir, opts, nil)
 		wantRecords(t, dir, example.records)
 	}
 }
@@ -346,8 +346,8 @@ func TestFormatEmptied(t *testing.T) {
 
 	dir = t.TempDir()
 	writeRaw(t, dir, emptied.records)
-	session(t, dir, okra.Options{}, []vecOp{put})
-	session(t, dir, okra.Options{}, []vecOp{del})
+	oneOpen(t, dir, okra.Options{}, []vecOp{put})
+	oneOpen(t, dir, okra.Options{}, []vecOp{del})
 	wantRecords(t, dir, empty.records)
 }
 

@@ -12,8 +12,8 @@ type leaves struct {
 
 func (l *leaves) fill(j *job) (more bool, err error) {
 	j.reset()
-	n, size := 0, 0
-	for n < len(l.refs) && n < jobItems && size < jobBytes {
+	n, size, most := 0, 0, min(len(l.refs), share(len(l.refs)))
+	for n < most && size < jobBytes {
 		w := l.t.buf.pending.at(l.refs[n].chunk, l.refs[n].off, l.t.format.K)
 		size += len(w.whole)
 		n++
@@ -72,9 +72,10 @@ func (j *job) report(effects []Effect, out *changes) {
 		key := item.Key[1:]
 		anchor := len(key) == 0
 		out.add(change{
-			key: key,
-			was: anchor || effects[i]&WasBoundary != 0,
-			is:  anchor || j.isB[i],
+			key:  key,
+			was:  anchor || effects[i]&WasBoundary != 0,
+			is:   anchor || j.isB[i],
+			gone: item.Delete,
 		})
 	}
 }

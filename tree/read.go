@@ -75,11 +75,9 @@ func (t *Tree) lookUp(key []byte) ([]byte, error) {
 
 // record returns the stored value of a record, which has at least K bytes.
 func (t *Tree) record(level byte, key []byte) (value []byte, ok bool, err error) {
-	t.one[0] = level
-	n := 1 + copy(t.one[1:], key)
-	value, ok, err = t.s.Get(t.one[:n])
+	value, ok, err = t.s.Get(level, key)
 	if ok && len(value) < t.format.K {
-		return nil, false, corruptRecord(t.one[:n])
+		return nil, false, corruptRecord(recordKey(level, key))
 	}
 	return value, ok, err
 }

@@ -18,12 +18,14 @@ import (
 func (t *Tree) repair(list *changes) error {
 	next := &t.buf.raised
 	for level := byte(0); list.n > 0; level++ {
-		only, err := t.onlyAnchor(level)
-		if err != nil {
-			return err
-		}
-		if only {
-			return t.truncate(level + 1)
+		if list.nodes == 0 { // else the level has more than its anchor
+			only, err := t.onlyAnchor(level)
+			if err != nil {
+				return err
+			}
+			if only {
+				return t.truncate(level + 1)
+			}
 		}
 		if level == MaxLevel {
 			return ErrTooTall
@@ -45,6 +47,10 @@ func (t *Tree) onlyAnchor(level byte) (bool, error) {
 // truncate deletes every record from a level up, but not the header.
 func (t *Tree) truncate(level byte) error {
 	b := &t.buf.deletes
+	n, err := t.s.Scan(AtOrAfter, []byte{level}, []byte{headerLevel}, t.rec[:])
+	if err != nil || n == 0 { // nearly always
+		return err
+	}
 	for {
 		n, err := t.s.Scan(AtOrAfter, []byte{level}, []byte{headerLevel}, t.buf.records[:])
 		if err != nil || n == 0 {
@@ -108,7 +114,7 @@ func (t *Tree) deleteVanished(level byte, in, gone *changes) error {
 				item, next, _ := b.Next(at)
 				at = next
 				if effects[i]&Existed != 0 {
-					gone.add(change{key: item.Key[1:], was: effects[i]&WasBoundary != 0})
+					gone.add(change{key: item.Key[1:], was: effects[i]&WasBoundary != 0, gone: true})
 				}
 			}
 			b.Reset()
@@ -127,6 +133,7 @@ type nodes struct {
 	in    *changes
 	out   *changes
 	at    int // offset of the next change in in
+	left  int // changes from there
 
 	starts Batch // record keys, on the lower level, of the first children of the nodes to do
 	done   int   // starts done
@@ -140,7 +147,7 @@ type nodes struct {
 
 func (r *nodes) begin(t *Tree, level byte, in, out *changes) {
 	r.t, r.level, r.in, r.out = t, level, in, out
-	r.at, r.done, r.offset, r.any = 0, 0, 0, false
+	r.at, r.left, r.done, r.offset, r.any = 0, in.n, 0, 0, false
 	r.starts.Reset()
 }
 
@@ -241,7 +248,8 @@ func (r *nodes) findStarts() error {
 	r.done, r.offset = 0, 0
 	r.keys.Reset()
 	end := r.at
-	for n := 0; n < jobItems; n++ {
+	most := share(r.left)
+	for n := 0; n < most; n++ {
 		ch, next, ok := r.in.next(end)
 		if !ok {
 			break
@@ -250,6 +258,7 @@ func (r *nodes) findStarts() error {
 			r.keys.Key(r.level+1, ch.key)
 		}
 		end = next
+		r.left--
 	}
 	if cap(r.floors) < jobItems {
 		r.floors = make([][]byte, jobItems)

@@ -8,8 +8,8 @@ package tree
 // one goroutine at a time. After an error from Apply or Append the table may hold part of the
 // batch: the transaction must be aborted.
 type Storage interface {
-	// Get returns the value of the record under key, and whether there is one.
-	Get(key []byte) (value []byte, ok bool, err error)
+	// Get returns the value of the record under prefix·key, and whether there is one.
+	Get(prefix byte, key []byte) (value []byte, ok bool, err error)
 
 	// Scan fills out with consecutive records and returns how many there were: fewer than
 	// len(out) means that there are no more. It begins as start says of from, and ends before

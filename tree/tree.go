@@ -24,8 +24,7 @@ type Tree struct {
 	writes uint64 // counts the calls that change entries
 	err    error  // why the tree can no longer be used
 
-	one [1 + MaxKey]byte // the record key of a Get
-	rec [1]Record        // the answer of a Scan for one
+	rec [1]Record // the answer of a Scan for one
 }
 
 // Buffers is the memory that a writing Tree works in. It may serve one Tree after another, so
@@ -65,7 +64,7 @@ func Open(s Storage, want Format) (Format, error) {
 	if err := want.Validate(); err != nil {
 		return Format{}, err
 	}
-	value, ok, err := s.Get([]byte{headerLevel})
+	value, ok, err := s.Get(headerLevel, nil)
 	if err != nil {
 		return Format{}, err
 	}
@@ -84,7 +83,7 @@ func Open(s Storage, want Format) (Format, error) {
 func Create(s Storage, want Format) (Format, error) {
 	f, err := Open(s, want)
 	if err == nil {
-		value, _, err := s.Get([]byte{headerLevel})
+		value, _, err := s.Get(headerLevel, nil)
 		if err != nil || len(value) == 11 {
 			return f, err
 		}

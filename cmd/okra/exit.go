@@ -99,14 +99,14 @@ func nextStep(c *cli.Context, dir string, err error) string {
 // codeOf returns the exit code for err.
 func codeOf(err error) int {
 	var coded *exitError
-	var foreign cli.ExitCoder
+	var framework cli.ExitCoder // says that there is no help on something
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &coded):
 		return coded.code
-	case errors.As(err, &foreign):
-		return foreign.ExitCode()
+	case errors.As(err, &framework):
+		return exitUsage
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.Is(err, syscall.EPIPE):

@@ -57,7 +57,6 @@ func newApp() *cli.App {
 		UsageText:            "okra VERB DIR [ARGUMENTS] [OPTIONS]",
 		Version:              moduleVersion(),
 		Description:          description,
-		HideHelpCommand:      true,
 		EnableBashCompletion: true,
 		OnUsageError:         onUsageError,
 		Action:               noVerb,

@@ -51,8 +51,8 @@ func (m *Memory) Remove(key []byte) {
 }
 
 // Get implements tree.Storage.
-func (m *Memory) Get(key []byte) (value []byte, ok bool, err error) {
-	if i, ok := m.at(key); ok {
+func (m *Memory) Get(prefix byte, key []byte) (value []byte, ok bool, err error) {
+	if i, ok := m.at(append([]byte{prefix}, key...)); ok {
 		return m.records[i].Value, true, nil
 	}
 	return nil, false, nil

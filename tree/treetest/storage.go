@@ -98,7 +98,7 @@ func (c *storageCheck) append() error {
 func (c *storageCheck) apply() error {
 	var b tree.Batch
 	for _, k := range c.keys(1 + c.rng.IntN(40)) {
-		old, ok, err := c.m.Get(k)
+		old, ok, err := c.m.Get(k[0], k[1:])
 		switch {
 		case err != nil:
 			return err
@@ -125,8 +125,8 @@ func (c *storageCheck) apply() error {
 
 func (c *storageCheck) get() error {
 	k := c.key()
-	want, wantOK, _ := c.m.Get(k)
-	got, ok, err := c.s.Get(k)
+	want, wantOK, _ := c.m.Get(k[0], k[1:])
+	got, ok, err := c.s.Get(k[0], k[1:])
 	if err != nil || ok != wantOK || !bytes.Equal(got, want) {
 		return fmt.Errorf("%x gives %x %t, want %x %t (%v)", k, got, ok, want, wantOK, err)
 	}
@@ -182,7 +182,7 @@ func (c *storageCheck) floor() error {
 func (c *storageCheck) gather() error {
 	var b tree.Batch
 	for _, k := range c.keys(20) {
-		if _, ok, _ := c.m.Get(k); ok || c.rng.IntN(200) == 0 {
+		if _, ok, _ := c.m.Get(k[0], k[1:]); ok || c.rng.IntN(200) == 0 {
 			b.Key(k[0], k[1:])
 		}
 	}

@@ -32,8 +32,8 @@ func (s *Trashing) Spoil() {
 }
 
 // Get implements tree.Storage.
-func (s *Trashing) Get(key []byte) ([]byte, bool, error) {
-	v, ok, err := s.Storage.Get(key)
+func (s *Trashing) Get(prefix byte, key []byte) ([]byte, bool, error) {
+	v, ok, err := s.Storage.Get(prefix, key)
 	return s.lend(v), ok, err
 }
 
