@@ -97,63 +97,144 @@ int okra_scan(MDB_cursor *c, int start, const char *from, size_t from_size, cons
 	return rc == NOTFOUND ? 0 : rc;
 }
 
-int okra_floor(MDB_cursor *c, const char *batch, size_t size, okra_bytes *out) {
-	const char *end = batch + size;
-	item it;
-	while (batch < end) {
-		batch = next(batch, &it);
-		MDB_val k, v;
-		int rc = seek(c, 2, it.key.mv_data, it.key.mv_size, &k, &v);
-		if (rc != 0 && rc != NOTFOUND)
-			return rc;
-		if (rc == NOTFOUND || first_byte(k) != first_byte(it.key))
-			*out++ = (okra_bytes){0, 0};
-		else
-			*out++ = bytes(k);
+static void copy(char *to, const void *from, size_t n) {
+	if (n == 16) // the usual length, as two moves
+		memcpy(to, from, 16);
+	else
+		memcpy(to, from, n);
+}
+
+// gathering is one call of okra_gather.
+typedef struct {
+	MDB_cursor *c;
+	size_t hash;
+	uint32_t limit;
+	char *hashes;
+	size_t room;
+	okra_walk walk;
+	MDB_val k, v; // the record the walk stands on; k.mv_size is 0 if on none
+	okra_gathered *out;
+} gathering;
+
+// find moves to the record at, or with start 0 at or after, a key.
+static int find(gathering *g, MDB_val key, int op) {
+	// A run often follows the one before it: then the walk stands on its first record.
+	if (g->k.mv_size != 0 && compare(g->k, key.mv_data, key.mv_size) == 0)
+		return 0;
+	g->k = key;
+	int rc = mdb_cursor_get(g->c, &g->k, &g->v, op);
+	if (rc == 0)
+		g->walk = okra_walk_begin(g->c, g->k);
+	else
+		g->k.mv_size = 0;
+	return rc;
+}
+
+// back collects the hashes of the records before key down to the first of their run, behind
+// those in hand, and leaves the walk at or after key.
+static int back(gathering *g, MDB_val key, okra_bytes *first) {
+	int rc = find(g, key, SET_RANGE);
+	size_t at = g->room;
+	okra_walk walk = g->walk;
+	MDB_val k = g->k, v = g->v;
+	if (rc == 0) {
+		rc = okra_walk_step(&walk, PREV, &k, &v);
+	} else if (rc == NOTFOUND) {
+		rc = mdb_cursor_get(g->c, &k, &v, LAST);
+		walk = okra_walk_begin(g->c, k);
 	}
-	return 0;
+	for (;;) {
+		if (rc)
+			return rc == NOTFOUND ? OKRA_ABSENT : rc;
+		if (first_byte(k) != first_byte(key))
+			return OKRA_ABSENT;
+		if (v.mv_size < g->hash) {
+			g->out->bad = bytes(k);
+			return OKRA_SHORT;
+		}
+		if (at - g->out->used < g->hash)
+			return OKRA_FULL;
+		at -= g->hash;
+		copy(g->hashes + at, v.mv_data, g->hash);
+		*first = bytes(k);
+		if (k.mv_size == 1 || boundary(v, g->limit))
+			break;
+		rc = okra_walk_step(&walk, PREV, &k, &v);
+	}
+	memmove(g->hashes + g->out->used, g->hashes + at, g->room - at);
+	g->out->used += g->room - at;
+	// The walk at key is still good if the steps back did not leave its page.
+	if (g->k.mv_size != 0 && (g->walk.page == NULL || walk.page != g->walk.page)) {
+		g->k = key;
+		rc = mdb_cursor_get(g->c, &g->k, &g->v, SET_RANGE);
+		if (rc == 0)
+			g->walk = okra_walk_begin(g->c, g->k);
+	}
+	return rc;
+}
+
+// forth collects the hashes from the record the walk stands on to the end of its run. The first
+// is taken whatever it is if it begins the run.
+static int forth(gathering *g, int level, int begins) {
+	int rc = g->k.mv_size == 0 ? NOTFOUND : 0;
+	while (rc == 0 && first_byte(g->k) == level) {
+		if (g->v.mv_size < g->hash) {
+			g->out->bad = bytes(g->k);
+			return OKRA_SHORT;
+		}
+		if (!begins && boundary(g->v, g->limit)) {
+			g->out->end = bytes(g->k);
+			return 0;
+		}
+		if (g->room - g->out->used < g->hash)
+			return OKRA_FULL;
+		copy(g->hashes + g->out->used, g->v.mv_data, g->hash);
+		g->out->used += g->hash;
+		begins = 0;
+		rc = okra_walk_step(&g->walk, NEXT, &g->k, &g->v);
+	}
+	g->out->end = (okra_bytes){0, 0};
+	if (rc == NOTFOUND) {
+		g->k.mv_size = 0;
+		return 0;
+	}
+	return rc;
+}
+
+// gather reads the run that a question asks for.
+static int gather(gathering *g, item *q, okra_run *run) {
+	int level = first_byte(q->key), rc;
+	if (q->del) {
+		rc = back(g, q->key, &run->first);
+	} else {
+		rc = find(g, q->key, SET_KEY);
+		if (rc == NOTFOUND)
+			return OKRA_ABSENT;
+		run->first = bytes(g->k);
+	}
+	return rc ? rc : forth(g, level, !q->del);
 }
 
 int okra_gather(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint32_t limit,
-	char *hashes, size_t room, size_t *ends, okra_gathered *out) {
+	char *hashes, size_t room, okra_run *runs, okra_gathered *out) {
+	gathering g = {c, hash, limit, hashes, room, {0}, {0, 0}, {0, 0}, out};
 	const char *begin = batch, *end = batch + size;
-	MDB_val k = {0, 0}, v = {0, 0};
-	okra_walk w = {0};
-	item it;
+	item q;
 	*out = (okra_gathered){0};
-	while (batch < end) {
-		out->start = batch - begin;
-		batch = next(batch, &it);
-		int rc = 0;
-		// A node often follows the one before it: then c stands on its start already.
-		if (k.mv_size == 0 || compare(k, it.key.mv_data, it.key.mv_size) != 0) {
-			k = it.key;
-			rc = mdb_cursor_get(c, &k, &v, SET_KEY); // k becomes LMDB's copy
-			if (rc == 0)
-				w = okra_walk_begin(c, k);
+	for (; batch < end; out->done++) {
+		out->question = batch - begin;
+		batch = next(batch, &q);
+		if (q.del && out->runs > 0 && (out->end.size == 0 ||
+			compare(q.key, (const char *)out->end.data, out->end.size) <= 0))
+			continue; // it is in the run read last
+		size_t used = out->used;
+		int rc = gather(&g, &q, runs);
+		if (rc) {
+			out->used = used;
+			return rc == OKRA_FULL ? 0 : rc;
 		}
-		int level = first_byte(it.key), first = 1;
-		while (rc == 0 && first_byte(k) == level && (first || !boundary(v, limit))) {
-			if (v.mv_size < hash) {
-				out->bad = bytes(k);
-				return OKRA_SHORT;
-			}
-			if (room - out->used < hash)
-				return 0;
-			memcpy(hashes + out->used, v.mv_data, hash);
-			out->used += hash;
-			out->last = bytes(k);
-			first = 0;
-			rc = okra_walk_step(&w, NEXT, &k, &v);
-		}
-		if (first)
-			return rc == 0 || rc == NOTFOUND ? OKRA_ABSENT : rc;
-		if (rc == NOTFOUND)
-			k.mv_size = 0;
-		else if (rc)
-			return rc;
-		ends[out->runs++] = out->used;
-		out->last = (okra_bytes){0, 0};
+		runs++->end = out->used;
+		out->runs++;
 	}
 	return 0;
 }

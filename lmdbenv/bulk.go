@@ -10,8 +10,6 @@ package lmdbenv
 #cgo nocallback okra_get
 #cgo noescape okra_scan
 #cgo nocallback okra_scan
-#cgo noescape okra_floor
-#cgo nocallback okra_floor
 #cgo noescape okra_gather
 #cgo nocallback okra_gather
 #cgo noescape okra_apply
@@ -45,8 +43,7 @@ type answers struct {
 	found C.size_t
 	got   C.okra_gathered
 	rows  []C.okra_record
-	keys  []C.okra_bytes
-	ends  []C.size_t
+	runs  []C.okra_run
 }
 
 // newBulk returns the storage that does by bulk calls what p does, or nil where find does not
@@ -120,55 +117,38 @@ func (s *bulk) Scan(start tree.Start, from, stop []byte, out []tree.Record) (n i
 	return n, codeError("mdb_cursor_get", int(code))
 }
 
-// Floor implements tree.Storage.
-func (s *bulk) Floor(keys *tree.Batch, out [][]byte) error {
-	n := keys.Len()
+// Gather implements tree.Storage.
+func (s *bulk) Gather(questions *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
+	*out = tree.Gathered{Hashes: out.Hashes[:0], Runs: out.Runs[:0]}
+	n := questions.Len()
 	if err := s.fresh(); err != nil || n == 0 {
 		return err
 	}
-	if n > len(s.keys) {
-		s.keys = make([]C.okra_bytes, n)
+	if n > len(s.runs) {
+		s.runs = make([]C.okra_run, n)
 	}
-	b, size := chars(keys.Bytes())
-	if code := C.okra_floor(s.c, b, size, &s.keys[0]); code != 0 {
-		return codeError("mdb_cursor_get", int(code))
-	}
-	for i := range s.keys[:n] {
-		out[i] = goBytes(&s.keys[i])
-	}
-	return nil
-}
-
-// Gather implements tree.Storage.
-func (s *bulk) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
-	if err := s.fresh(); err != nil {
-		return err
-	}
-	if n := starts.Len(); n > len(s.ends) {
-		s.ends = make([]C.size_t, n)
-	}
-	b, size := chars(starts.Bytes())
+	b, size := chars(questions.Bytes())
 	room := cap(out.Hashes)
 	hashes, _ := chars(out.Hashes[:room])
 	code := C.okra_gather(s.c, b, size, C.size_t(rule.Len), C.uint32_t(rule.Limit), hashes,
-		C.size_t(room), &s.ends[0], &s.got)
+		C.size_t(room), &s.runs[0], &s.got)
 	switch code {
 	case 0:
 	case C.OKRA_SHORT:
 		return short(goBytes(&s.got.bad))
 	case C.OKRA_ABSENT:
-		rest := starts.Rest(int(s.got.start), 1)
+		rest := questions.Rest(int(s.got.question), 1)
 		item, _, _ := rest.Next(0)
 		return absent(item.Key)
 	default:
 		return codeError("mdb_cursor_get", int(code))
 	}
-	out.Hashes = out.Hashes[:s.got.used]
-	out.Ends = out.Ends[:0]
-	for _, end := range s.ends[:s.got.runs] {
-		out.Ends = append(out.Ends, int(end))
+	for i := range s.runs[:s.got.runs] {
+		run := &s.runs[i]
+		out.Runs = append(out.Runs, tree.Run{First: goBytes(&run.first), End: int(run.end)})
 	}
-	out.Last = goBytes(&s.got.last)
+	out.Hashes = out.Hashes[:s.got.used]
+	out.Done, out.End = int(s.got.done), goBytes(&s.got.end)
 	return nil
 }
 

@@ -11,9 +11,10 @@
 
 #include "lmdb09.h"
 
-// A value is shorter than its hash; a start is not stored. Outside LMDB's and errno's range.
+// A value is shorter than its hash; a run is not there. Outside LMDB's and errno's range.
 #define OKRA_SHORT (-40001)
 #define OKRA_ABSENT (-40002)
+#define OKRA_FULL (-40003) // within bulk.c: a run did not fit
 
 // Bits of an effect, as package tree defines them.
 #define OKRA_EXISTED 1
@@ -41,22 +42,25 @@ int okra_get(MDB_cursor *c, char prefix, const char *key, size_t size, okra_byte
 int okra_scan(MDB_cursor *c, int start, const char *from, size_t from_size, const char *stop,
 	size_t stop_size, okra_record *out, size_t room, size_t *found);
 
-// okra_floor sets out[i] to the greatest key not above the i-th key of the batch that shares its
-// first byte, or to size 0.
-int okra_floor(MDB_cursor *c, const char *batch, size_t size, okra_bytes *out);
+typedef struct {
+	okra_bytes first; // key of its first record
+	size_t end;       // where its hashes end
+} okra_run;
 
 typedef struct {
-	size_t runs;     // whole runs, whose ends are set
-	size_t used;     // bytes of hashes, those of a run that was cut included
-	okra_bytes last; // if a run was cut: the key of its last record read
-	okra_bytes bad;  // for OKRA_SHORT: the key at fault
-	size_t start;    // for OKRA_ABSENT: the place in the batch of the start at fault
+	size_t done; // questions answered
+	size_t runs; // runs read
+	size_t used; // bytes of hashes
+	okra_bytes end; // where the last run ended: the key of the next boundary, or none
+	okra_bytes bad; // for OKRA_SHORT: the key at fault
+	size_t question; // for OKRA_ABSENT: the place in the batch of the question at fault
 } okra_gathered;
 
-// okra_gather reads from each key of the batch to the next boundary or the next first byte and
-// joins the hashes, of hash bytes each, in hashes.
+// okra_gather reads for each question of the batch the run that begins at its key or, where the
+// question is a delete, that holds the record before it, and joins the hashes of their records.
+// It stops at a run that does not fit.
 int okra_gather(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint32_t limit,
-	char *hashes, size_t room, size_t *ends, okra_gathered *out);
+	char *hashes, size_t room, okra_run *runs, okra_gathered *out);
 
 // okra_apply puts and deletes the records of the batch, in ascending order, and tells what each
 // found.

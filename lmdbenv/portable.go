@@ -88,77 +88,81 @@ func (p *portable) Scan(start tree.Start, from, stop []byte, out []tree.Record) 
 	return n, classify("scan", err)
 }
 
-// Floor implements tree.Storage.
-func (p *portable) Floor(keys *tree.Batch, out [][]byte) error {
-	if err := p.fresh(); err != nil {
-		return err
-	}
-	for i, at := 0, 0; ; i++ {
-		item, next, ok := keys.Next(at)
-		if !ok {
-			return nil
-		}
-		at = next
-		out[i] = nil
-		k, _, err := p.seek(tree.AtOrBefore, item.Key)
-		if err != nil && !lmdb.IsNotFound(err) {
-			return classify("find node", err)
-		}
-		if err == nil && k[0] == item.Key[0] {
-			out[i] = k
-		}
-	}
-}
-
 // Gather implements tree.Storage.
-func (p *portable) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
+func (p *portable) Gather(questions *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
+	*out = tree.Gathered{Hashes: out.Hashes[:0], Runs: out.Runs[:0]}
 	if err := p.fresh(); err != nil {
 		return err
 	}
-	out.Hashes, out.Ends, out.Last = out.Hashes[:0], out.Ends[:0], nil
-	for at, full := 0, false; !full; {
-		item, next, ok := starts.Next(at)
+	for at := 0; ; out.Done++ {
+		q, next, ok := questions.Next(at)
 		if !ok {
 			return nil
 		}
 		at = next
-		var err error
-		if full, err = p.run(item.Key, rule, out); err != nil {
+		if q.Delete && len(out.Runs) > 0 && (out.End == nil || bytes.Compare(q.Key, out.End) <= 0) {
+			continue // the run read last
+		}
+		k, v, err := p.first(q, rule)
+		if lmdb.IsNotFound(err) {
+			return absent(q.Key)
+		}
+		full, err := p.run(k, v, err, rule, out)
+		if err != nil || full {
 			return err
 		}
 	}
-	return nil
 }
 
-// run gathers the run that begins at start, unless out is full before its end.
-func (p *portable) run(start []byte, rule tree.Rule, out *tree.Gathered) (full bool, err error) {
-	k, v, err := p.cur.Get(start, nil, lmdb.SetKey)
-	if lmdb.IsNotFound(err) {
-		return false, absent(start)
+// first moves the cursor to the first record of the run asked for.
+func (p *portable) first(q tree.Item, rule tree.Rule) (k, v []byte, err error) {
+	if !q.Delete {
+		return p.cur.Get(q.Key, nil, lmdb.SetKey)
 	}
-	for first := true; err == nil; first = false {
-		if k[0] != start[0] || !first && len(v) >= rule.Len && rule.Boundary(v) {
-			break
-		}
+	k, v, err = p.seek(tree.Before, q.Key)
+	for err == nil && k[0] == q.Key[0] && len(k) > 1 && !(len(v) >= 4 && rule.Boundary(v)) {
+		k, v, err = p.cur.Get(nil, nil, lmdb.Prev)
+	}
+	if err == nil && k[0] != q.Key[0] {
+		return nil, nil, absent(q.Key)
+	}
+	return k, v, err
+}
+
+// run gathers the run that begins at the record k, v, unless out is full before its end.
+func (p *portable) run(
+	k, v []byte, err error, rule tree.Rule, out *tree.Gathered,
+) (full bool, _ error) {
+	run, begin := tree.Run{First: k}, len(out.Hashes)
+	for first := true; err == nil && k[0] == run.First[0]; first = false {
 		if len(v) < rule.Len {
 			return false, short(k)
 		}
+		if !first && rule.Boundary(v) {
+			break
+		}
 		if len(out.Hashes)+rule.Len > cap(out.Hashes) {
+			out.Hashes = out.Hashes[:begin]
 			return true, nil
 		}
 		out.Hashes = append(out.Hashes, v[:rule.Len]...)
-		out.Last = k
 		k, v, err = p.cur.Get(nil, nil, lmdb.Next)
 	}
-	if err != nil && !lmdb.IsNotFound(err) {
+	switch {
+	case err == nil && k[0] == run.First[0]:
+		out.End = k
+	case err == nil || lmdb.IsNotFound(err):
+		out.End = nil
+	default:
 		return false, classify("read node", err)
 	}
-	out.Ends, out.Last = append(out.Ends, len(out.Hashes)), nil
+	run.End = len(out.Hashes)
+	out.Runs = append(out.Runs, run)
 	return false, nil
 }
 
 func absent(key []byte) error {
-	return fmt.Errorf("%w: there is no record %x", tree.ErrCorrupt, key)
+	return fmt.Errorf("%w: there is no node at %x", tree.ErrCorrupt, key)
 }
 
 func short(key []byte) error {

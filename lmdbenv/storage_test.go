@@ -65,16 +65,14 @@ func TestStorageOfMemory(t *testing.T) {
 // CheckStorage notices an implementation that answers wrongly.
 func TestStorageCheckNotices(t *testing.T) {
 	if err := treetest.CheckStorage(wrong{&treetest.Memory{}}, 1, 500); err == nil {
-		t.Fatal("a Floor that forgets the first byte passes")
+		t.Fatal("a Gather that forgets where a run ends passes")
 	}
 }
 
 type wrong struct{ tree.Storage }
 
-func (w wrong) Floor(keys *tree.Batch, out [][]byte) error {
-	if err := w.Storage.Floor(keys, out); err != nil {
-		return err
-	}
-	out[keys.Len()-1] = nil
-	return nil
+func (w wrong) Gather(questions *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
+	err := w.Storage.Gather(questions, rule, out)
+	out.End = nil
+	return err
 }

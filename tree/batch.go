@@ -2,10 +2,10 @@ package tree
 
 import "encoding/binary"
 
-// A Batch is a list of puts and deletes, or of keys alone, in one flat buffer, so that it can
-// be handed across a language border in one call. The zero Batch is empty and ready.
+// A Batch is a list of puts and deletes, or of the questions of Gather, in one flat buffer, so
+// that it can be handed across a language border in one call. The zero Batch is empty and ready.
 //
-// Each item is: u32 value length (0xffffffff: delete), u16 key length, both in the machine's
+// Each item is: u32 value length (0xffffffff: delete, or Before), u16 key length, both in the machine's
 // byte order, then the key and the value.
 type Batch struct {
 	buf []byte
@@ -40,8 +40,11 @@ func (b *Batch) Put(prefix byte, key, hash, value []byte) []byte {
 // Delete appends a delete of prefix·key.
 func (b *Batch) Delete(prefix byte, key []byte) { b.head(deleteMark, prefix, key) }
 
-// Key appends prefix·key with no value, for the calls that take keys alone.
-func (b *Batch) Key(prefix byte, key []byte) { b.head(0, prefix, key) }
+// At appends a question of Gather for the run that begins at prefix·key.
+func (b *Batch) At(prefix byte, key []byte) { b.head(0, prefix, key) }
+
+// Before appends a question of Gather for the run that holds the record before prefix·key.
+func (b *Batch) Before(prefix byte, key []byte) { b.head(deleteMark, prefix, key) }
 
 func (b *Batch) head(size uint32, prefix byte, key []byte) {
 	b.buf = binary.NativeEndian.AppendUint32(b.buf, size)
@@ -55,7 +58,7 @@ func (b *Batch) head(size uint32, prefix byte, key []byte) {
 type Item struct {
 	Key    []byte
 	Value  []byte
-	Delete bool
+	Delete bool // or, in a question, Before
 }
 
 // Next decodes the item at offset at and returns it with the offset of the one after it. The

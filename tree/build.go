@@ -166,7 +166,7 @@ func (p *parents) child(j *job, rec Record) (full bool, err error) {
 		}
 	}
 	if len(j.got.Hashes)+k > cap(j.got.Hashes) {
-		return true, p.wide(j, rec)
+		return true, p.wide(j)
 	}
 	j.got.Hashes = append(j.got.Hashes, rec.Value[:k]...)
 	return false, nil
@@ -174,32 +174,19 @@ func (p *parents) child(j *job, rec Record) (full bool, err error) {
 
 // close ends the node under way.
 func (p *parents) close(j *job) {
-	p.open(j)
-	j.got.Ends = append(j.got.Ends, len(j.got.Hashes))
-}
-
-// open enters the node under way in the batch of j, with room for its hash.
-func (p *parents) open(j *job) {
 	j.batch.Put(p.level+1, p.key[1:], zeroHash[:p.t.format.K], nil)
 	p.key = nil
+	j.got.Runs = append(j.got.Runs, Run{End: len(j.got.Hashes)})
 }
 
-// wide hashes the node under way, which has more children than j has room for: rec is the
-// first that did not fit.
-func (p *parents) wide(j *job, rec Record) (err error) {
-	var begun int
-	if n := len(j.got.Ends); n > 0 {
-		begun = j.got.Ends[n-1]
-	}
-	k := p.t.format.K
-	hashes := append(j.got.Hashes[begun:len(j.got.Hashes):len(j.got.Hashes)], rec.Value[:k]...)
-	sum, next, err := p.t.stream(p.level, hashes, rec.Key)
+// wide hashes the node under way, which has more children than j has room for.
+func (p *parents) wide(j *job) error {
+	sum, next, err := p.t.stream(p.level, p.key)
 	if err != nil {
 		return err
 	}
-	p.open(j)
-	j.setLast(sum)
-	p.from = next
+	j.batch.Put(p.level+1, p.key[1:], sum, nil)
+	p.from, p.key = next, nil
 	return nil
 }
 

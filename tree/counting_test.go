@@ -28,11 +28,6 @@ func (s *counting) Scan(start tree.Start, from, stop []byte, out []tree.Record) 
 	return n, err
 }
 
-func (s *counting) Floor(keys *tree.Batch, out [][]byte) error {
-	s.read += keys.Len()
-	return s.Storage.Floor(keys, out)
-}
-
 func (s *counting) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
 	err := s.Storage.Gather(starts, rule, out)
 	s.read += len(out.Hashes) / rule.Len

@@ -9,3 +9,6 @@ func SmallBuffers(n int) *Buffers {
 	}
 	return b
 }
+
+// Settle applies the writes that wait to level 0, as a scan does before it begins.
+func (t *Tree) Settle() error { return t.settle() }

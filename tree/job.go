@@ -18,12 +18,12 @@ type job struct {
 }
 
 const (
-	jobItems  = 128       // items of a job, at most about
-	jobLeast  = 8         // and at least, unless there are fewer: less is not worth handing over
-	jobBytes  = 64 << 10  // bytes of a batch, about; a larger value is alone in its batch
-	jobHashes = 128 << 10 // bytes of child hashes of a job
-	jobsAhead = 3         // jobs under way at once
-	spins     = 20000     // looks at a job before sleeping, some 10 µs
+	jobItems  = 128      // items of a job, at most about
+	jobLeast  = 8        // and at least, unless there are fewer: less is not worth handing over
+	jobBytes  = 64 << 10 // bytes of a batch, about; a larger value is alone in its batch
+	jobHashes = 64 << 10 // bytes of child hashes of a job
+	jobsAhead = 3        // jobs under way at once
+	spins     = 20000    // looks at a job before sleeping, some 10 µs
 )
 
 func (j *job) reset() {

@@ -135,90 +135,124 @@ type nodes struct {
 	at    int // offset of the next change in in
 	left  int // changes from there
 
-	starts Batch // record keys, on the lower level, of the first children of the nodes to do
-	done   int   // starts done
-	offset int   // where in starts the next one is
-	last   []byte
-	any    bool // last is the key of the latest start
-
-	keys   Batch // questions to Floor
-	floors [][]byte
+	questions Batch
+	asked     int    // questions answered
+	offset    int    // where in questions the next one is
+	end       []byte // record key where the last node gathered ends
+	ended     bool   // it ends with the level
+	last      []byte // key of the last node gathered
 }
 
 func (r *nodes) begin(t *Tree, level byte, in, out *changes) {
 	r.t, r.level, r.in, r.out = t, level, in, out
-	r.at, r.left, r.done, r.offset, r.any = 0, in.n, 0, 0, false
-	r.starts.Reset()
+	r.at, r.left, r.asked, r.offset = 0, in.n, 0, 0
+	r.end, r.ended, r.last = r.end[:0], false, r.last[:0]
+	r.questions.Reset()
 }
 
-// fill finds the next nodes to rehash and gathers the hashes of their children.
+// fill gathers the hashes of the children of the next nodes to rehash.
 func (r *nodes) fill(j *job) (more bool, err error) {
 	j.reset()
-	for r.done == r.starts.Len() {
-		if r.at >= len(r.in.buf) {
-			return false, nil
-		}
-		if err := r.findStarts(); err != nil {
-			return false, err
-		}
+	if r.asked == r.questions.Len() {
+		r.ask()
 	}
-	rest := r.starts.Rest(r.offset, r.starts.Len()-r.done)
 	j.got.room()
+	rest := r.questions.Rest(r.offset, r.questions.Len()-r.asked)
 	if err := r.t.s.Gather(&rest, r.t.rule, &j.got); err != nil {
 		return false, err
 	}
-	for range j.got.Ends {
-		r.take(j)
+	for _, run := range j.got.Runs {
+		j.batch.Put(r.level+1, run.First[1:], zeroHash[:r.t.format.K], nil)
 	}
-	if j.got.Last != nil {
+	if n := len(j.got.Runs); n > 0 {
+		r.last = append(r.last[:0], j.got.Runs[n-1].First[1:]...)
+		r.end = append(r.end[:0], j.got.End...)
+		r.ended = j.got.End == nil
+	}
+	r.pass(j.got.Done)
+	if len(j.got.Runs) == 0 && r.asked < r.questions.Len() {
 		if err := r.wide(j); err != nil {
 			return false, err
 		}
 	}
-	return r.done < r.starts.Len() || r.at < len(r.in.buf), nil
-}
-
-// take moves the next start to the batch of j, with room for its hash.
-func (r *nodes) take(j *job) {
-	item, next, _ := r.starts.Next(r.offset)
-	j.batch.Put(r.level+1, item.Key[1:], zeroHash[:r.t.format.K], nil)
-	r.offset = next
-	r.done++
+	return r.asked < r.questions.Len() || r.at < len(r.in.buf), nil
 }
 
 var zeroHash [MaxHash]byte
 
-// setLast sets the hash of the last item of j's batch.
-func (j *job) setLast(sum []byte) {
-	b := j.batch.Bytes()
-	copy(b[len(b)-len(sum):], sum)
+// pass moves on by n questions.
+func (r *nodes) pass(n int) {
+	for range n {
+		_, r.offset, _ = r.questions.Next(r.offset)
+		r.asked++
+	}
 }
 
-// wide hashes a node whose children did not fit one answer, of any number, in one pass.
-func (r *nodes) wide(j *job) error {
-	var begun int
-	if n := len(j.got.Ends); n > 0 {
-		begun = j.got.Ends[n-1]
+// ask lists the questions for the next changes. A change lies in the node before it, which also
+// loses children where a boundary came; a boundary begins a node of its own.
+func (r *nodes) ask() {
+	r.questions.Reset()
+	r.asked, r.offset = 0, 0
+	for n := share(r.left); n > 0 && r.left > 0; n-- {
+		ch, next, _ := r.in.next(r.at)
+		r.at = next
+		r.left--
+		if (!ch.is || !ch.was) && !r.passed(ch.key) {
+			r.questions.Before(r.level, ch.key)
+		}
+		if ch.is {
+			r.questions.At(r.level, ch.key)
+		}
 	}
-	sum, _, err := r.t.stream(r.level, j.got.Hashes[begun:], j.got.Last)
+}
+
+// passed reports whether the record before key lies in the last node gathered.
+func (r *nodes) passed(key []byte) bool {
+	return r.ended || len(r.end) > 0 && bytes.Compare(key, r.end[1:]) <= 0
+}
+
+// wide answers the next question for a node with more children than an answer holds, of any
+// number, in one pass over them. Where it begins is looked up on the level above, which does
+// not know yet of a boundary that came: but then that was the last node gathered.
+func (r *nodes) wide(j *job) error {
+	q, _, _ := r.questions.Next(r.offset)
+	start := bytes.Clone(q.Key)
+	if q.Delete {
+		above := bytes.Clone(q.Key)
+		above[0]++
+		n, err := r.t.s.Scan(Before, above, []byte{r.level + 1}, r.t.rec[:])
+		if err != nil {
+			return err
+		}
+		start = append(start[:1], r.last...)
+		if n > 0 && bytes.Compare(r.t.rec[0].Key[1:], r.last) > 0 {
+			start = append(start[:1], r.t.rec[0].Key[1:]...)
+		}
+	}
+	sum, next, err := r.t.stream(r.level, start)
 	if err != nil {
 		return err
 	}
-	r.take(j)
-	j.setLast(sum)
+	j.batch.Put(r.level+1, start[1:], sum, nil)
+	r.last = append(r.last[:0], start[1:]...)
+	r.end, r.ended = append(r.end[:0], next...), next == nil
+	for r.pass(1); r.asked < r.questions.Len(); r.pass(1) {
+		q, _, _ := r.questions.Next(r.offset)
+		if !q.Delete || !r.passed(q.Key[1:]) {
+			break
+		}
+	}
 	return nil
 }
 
-// stream returns the hash of a node of which the hashes in begun have been read, up to the
-// child under the record key last, and the record key of the boundary that ends it, nil at the
-// end of the level.
-func (t *Tree) stream(level byte, begun, last []byte) (sum, next []byte, err error) {
+// stream returns the hash of the node whose first child is under the record key start, and the
+// record key of the boundary that ends it, nil at the end of the level.
+func (t *Tree) stream(level byte, start []byte) (sum, next []byte, err error) {
 	k := t.format.K
 	h := blake3.New()
-	h.Write(begun) // never fails
-	from := bytes.Clone(last)
-	for {
-		n, err := t.s.Scan(After, from, []byte{level + 1}, t.buf.records[:])
+	from, how := bytes.Clone(start), AtOrAfter
+	for first := true; ; {
+		n, err := t.s.Scan(how, from, []byte{level + 1}, t.buf.records[:])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -226,75 +260,21 @@ func (t *Tree) stream(level byte, begun, last []byte) (sum, next []byte, err err
 			if len(rec.Value) < k {
 				return nil, nil, corruptRecord(rec.Key)
 			}
-			if t.rule.Boundary(rec.Value) {
+			if !first && t.rule.Boundary(rec.Value) {
 				return h.Sum(nil)[:k], bytes.Clone(rec.Key), nil
 			}
-			h.Write(rec.Value[:k])
+			first = false
+			h.Write(rec.Value[:k]) // never fails
 		}
 		if n < len(t.buf.records) {
 			return h.Sum(nil)[:k], nil, nil
 		}
-		from = append(from[:0], t.buf.records[n-1].Key...)
+		from, how = append(from[:0], t.buf.records[n-1].Key...), After
 	}
 }
 
 func corruptRecord(key []byte) error {
 	return fmt.Errorf("%w: record %x is shorter than its hash", ErrCorrupt, key)
-}
-
-// findStarts asks which nodes hold the next changes, and lists each node once.
-func (r *nodes) findStarts() error {
-	r.starts.Reset()
-	r.done, r.offset = 0, 0
-	r.keys.Reset()
-	end := r.at
-	most := share(r.left)
-	for n := 0; n < most; n++ {
-		ch, next, ok := r.in.next(end)
-		if !ok {
-			break
-		}
-		if !ch.is || !ch.was {
-			r.keys.Key(r.level+1, ch.key)
-		}
-		end = next
-		r.left--
-	}
-	if cap(r.floors) < jobItems {
-		r.floors = make([][]byte, jobItems)
-	}
-	floors := r.floors[:r.keys.Len()]
-	if err := r.t.s.Floor(&r.keys, floors); err != nil {
-		return err
-	}
-	for r.at < end {
-		ch, next, _ := r.in.next(r.at)
-		r.at = next
-		if !ch.is || !ch.was {
-			// The node that holds ch, or held it before ch became a boundary.
-			var start []byte
-			if floors[0] != nil {
-				start = floors[0][1:]
-			}
-			floors = floors[1:]
-			r.start(start)
-		}
-		if ch.is {
-			r.start(ch.key)
-		}
-	}
-	return nil
-}
-
-// start lists the node under key, unless the list has passed it: changes come in key order,
-// and where Floor does not know yet of a boundary that came, that one is in the list.
-func (r *nodes) start(key []byte) {
-	if r.any && bytes.Compare(key, r.last) <= 0 {
-		return
-	}
-	r.any = true
-	r.last = append(r.last[:0], key...)
-	r.starts.Key(r.level, key)
 }
 
 func (r *nodes) hash(j *job) { j.hashNodes(r.t.rule) }
@@ -305,9 +285,9 @@ func (j *job) hashNodes(rule Rule) {
 	for i := 0; i < j.batch.Len(); i++ {
 		item, next, _ := j.batch.Next(at)
 		at = next
-		if i < len(j.got.Ends) { // a wide node stands after these, hashed already
-			sum := blake3.Sum256(j.got.Hashes[begin:j.got.Ends[i]])
-			begin = j.got.Ends[i]
+		if i < len(j.got.Runs) { // a wide node stands after these, hashed already
+			sum := blake3.Sum256(j.got.Hashes[begin:j.got.Runs[i].End])
+			begin = j.got.Runs[i].End
 			copy(item.Value, sum[:rule.Len])
 		}
 		j.isB = append(j.isB, rule.Boundary(item.Value))
@@ -328,8 +308,7 @@ func (g *Gathered) room() {
 	if cap(g.Hashes) == 0 {
 		g.Hashes = make([]byte, 0, jobHashes)
 	}
-	g.Hashes, g.Ends = g.Hashes[:0], g.Ends[:0]
-	g.Last = nil
+	*g = Gathered{Hashes: g.Hashes[:0], Runs: g.Runs[:0]}
 }
 
 // merge adds the changes of o, none of whose keys c has, by way of the list tmp.

@@ -16,16 +16,13 @@ type Storage interface {
 	// the first record at or above stop going forward (nil: none), below stop going backward.
 	Scan(start Start, from, stop []byte, out []Record) (n int, err error)
 
-	// Floor sets out[i] to the key of the greatest record not above the i-th key of keys that
-	// shares its first byte, or to nil. Keys ascend; len(out) is at least keys.Len().
-	Floor(keys *Batch, out [][]byte) error
-
-	// Gather reads, for each key of starts in turn, the run of records from that key up to, not
-	// including, the next boundary or the next first byte, and collects the hashes in out,
-	// which it empties first. Keys ascend. It stops early when out.Hashes has no capacity left:
-	// see Gathered. A start that is not stored gives ErrCorrupt, as does a value too short for
-	// its hash.
-	Gather(starts *Batch, rule Rule, out *Gathered) error
+	// Gather reads runs of records. A run begins at a boundary, or at the record whose key is
+	// its first byte alone, and ends before the next such. For each question in turn, which
+	// ascend and share their first byte, it reads the run that begins at the key, or for a Before the run that holds the record
+	// before the key, unless that is the run it read last. It empties out first and stops at a
+	// run that does not fit. A run that is not there gives ErrCorrupt, as does a value too short
+	// for its hash.
+	Gather(questions *Batch, rule Rule, out *Gathered) error
 
 	// Apply puts and deletes the records of b, whose keys ascend strictly, and sets effects[i]
 	// to what the i-th found. Deleting an absent record and putting a value that is stored
@@ -66,11 +63,16 @@ const (
 	Unchanged                      // nothing was written
 )
 
-// Gathered is the answer of Storage.Gather: the hashes of whole runs, joined.
+// Gathered is the answer of Storage.Gather: runs, and the hashes of their records, joined.
 type Gathered struct {
 	Hashes []byte // its capacity bounds one answer
-	Ends   []int  // Ends[i] is where the i-th run ends in Hashes
-	// Last is the key of the last record read, if part of one more run was read, whose hashes
-	// stand in Hashes after the last end; otherwise nil.
-	Last []byte
+	Runs   []Run
+	Done   int    // questions answered; if fewer than asked, the next run did not fit
+	End    []byte // where the last run ended: the key of the next boundary, nil at the end
+}
+
+// A Run is the records of one node's children.
+type Run struct {
+	First []byte // key of its first record
+	End   int    // where its hashes end in Hashes
 }

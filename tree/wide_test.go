@@ -89,13 +89,11 @@ func TestM1WideNode(t *testing.T) {
 		if most := len(step.put) + len(step.del) + 16; s.written > most {
 			t.Errorf("%s: %d records written, want at most %d", step.name, s.written, most)
 		}
-		if err := treetest.Check(tree.New(m, f, nil), leaves); err != nil {
+		if err := treetest.Diff(nodesOf(t, m, f), treetest.Build(f, leaves)); err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
 	}
-	if err := treetest.CheckRecords(m, f, leaves); err != nil {
-		t.Error(err)
-	}
+	check(t, m, f, leaves)
 }
 
 // scattered returns 1,000 writes all over the node, a third of them to new keys.
@@ -140,10 +138,10 @@ func TestM1TallLeaf(t *testing.T) {
 		check(t, m, f, leaves)
 	}
 	put("a", plainHash(t, f.K, 1))
-	put("z", madeHash(t, f.K, 0, 1)) // a boundary: the tall one has no sibling
-	put("c", plainHash(t, f.K, 2))
+	put("c", madeHash(t, f.K, 0, 1))
+	put("d", plainHash(t, f.K, 2))
 	low := rootOf(t, m, f)
-	put("m", tall)
+	put("m", tall) // the last key: on no level it has a sibling
 	high := rootOf(t, m, f)
 	if high.Level < levels {
 		t.Fatalf("root is %s, want %d levels at least", high, levels)
@@ -160,7 +158,7 @@ func TestM1TallLeaf(t *testing.T) {
 	if got := rootOf(t, m, f); got != low {
 		t.Errorf("root is %s, want %s again", got, low)
 	}
-	for _, key := range []string{"z", "a", "c"} {
+	for _, key := range []string{"c", "a", "d"} {
 		del(key)
 	}
 }

@@ -25,14 +25,19 @@ func keysFromFlag() cli.Flag {
 
 // parseKey reads a key in the notation n. The error of a bad one has exit code 2.
 func parseKey(c *cli.Context, n notation, s string) ([]byte, error) {
-	key, err := n.parse(s)
+	key, err := decodeKey(n, s)
 	if err != nil {
-		return nil, usagef(c, "key %w", err)
-	}
-	if err := checkKey(key); err != nil {
 		return nil, usagef(c, "%w", err)
 	}
 	return key, nil
+}
+
+func decodeKey(n notation, s string) ([]byte, error) {
+	key, err := n.parse(s)
+	if err != nil {
+		return nil, fmt.Errorf("key %w", err)
+	}
+	return key, checkKey(key)
 }
 
 func checkKey(key []byte) error {
@@ -63,8 +68,9 @@ func keysFrom(c *cli.Context, n notation) iter.Seq2[[]byte, error] {
 		}
 		ctx, cancel := context.WithCancel(c.Context)
 		defer cancel()
+		null := c.Bool("null")
 		lines := make(chan inputLine)
-		go sendLines(ctx, in, c.Bool("null"), lines)
+		go sendLines(ctx, in, null, lines)
 		for number := 1; ; number++ {
 			var line inputLine
 			select {
@@ -76,9 +82,14 @@ func keysFrom(c *cli.Context, n notation) iter.Seq2[[]byte, error] {
 			if errors.Is(line.err, io.EOF) {
 				return
 			}
-			key, err := line.key(c, n)
-			if err != nil {
-				err = fmt.Errorf("key %d: %w", number, err)
+			key, err := line.key(n, null)
+			switch {
+			case errors.Is(line.err, bufio.ErrTooLong):
+				err = usagef(c, "input %d is far too long for a key", number)
+			case line.err != nil:
+				err = fmt.Errorf("reading key %d: %w", number, line.err)
+			case err != nil:
+				err = usagef(c, "input %d: %w", number, err)
 			}
 			if !yield(key, err) || err != nil {
 				return
@@ -93,21 +104,12 @@ type inputLine struct {
 	err  error
 }
 
-// key returns the key in the line.
-func (l inputLine) key(c *cli.Context, n notation) ([]byte, error) {
-	if errors.Is(l.err, bufio.ErrTooLong) {
-		return nil, usagef(c, "the line is far too long for a key; keys are one a line")
+// key returns the key which the line is: raw with null, else in the notation n.
+func (l inputLine) key(n notation, null bool) ([]byte, error) {
+	if null {
+		return []byte(l.text), checkKey([]byte(l.text))
 	}
-	if l.err != nil {
-		return nil, l.err
-	}
-	if !c.Bool("null") {
-		return parseKey(c, n, l.text)
-	}
-	if err := checkKey([]byte(l.text)); err != nil {
-		return nil, usagef(c, "%w", err)
-	}
-	return []byte(l.text), nil
+	return decodeKey(n, l.text)
 }
 
 // sendLines sends the lines of in, or its NUL-ended parts, and at last an inputLine with an error:

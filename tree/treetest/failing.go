@@ -54,11 +54,6 @@ func (s *Failing) Scan(start tree.Start, from, stop []byte, out []tree.Record) (
 	return n, err
 }
 
-// Floor implements tree.Storage.
-func (s *Failing) Floor(keys *tree.Batch, out [][]byte) error {
-	return s.call(func() error { return s.Storage.Floor(keys, out) })
-}
-
 // Gather implements tree.Storage.
 func (s *Failing) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
 	return s.call(func() error { return s.Storage.Gather(starts, rule, out) })

@@ -86,59 +86,54 @@ func (m *Memory) Scan(start tree.Start, from, stop []byte, out []tree.Record) (i
 	return n, nil
 }
 
-// Floor implements tree.Storage.
-func (m *Memory) Floor(keys *tree.Batch, out [][]byte) error {
-	for i, at := 0, 0; ; i++ {
-		item, next, ok := keys.Next(at)
+// Gather implements tree.Storage.
+func (m *Memory) Gather(questions *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
+	*out = tree.Gathered{Hashes: out.Hashes[:0], Runs: out.Runs[:0]}
+	last, end := -1, -1 // the last run
+	for at := 0; ; out.Done++ {
+		q, next, ok := questions.Next(at)
 		if !ok {
 			return nil
 		}
 		at = next
-		out[i] = nil
-		j, equal := m.at(item.Key)
-		if !equal {
-			j--
+		i, equal := m.at(q.Key)
+		if q.Delete {
+			for i--; i >= 0 && !m.begins(i, q.Key[0], rule); i-- {
+			}
+			equal = i >= 0 && m.records[i].Key[0] == q.Key[0]
 		}
-		if j >= 0 && m.records[j].Key[0] == item.Key[0] {
-			out[i] = m.records[j].Key
+		if !equal {
+			return fmt.Errorf("%w: there is no node at %x", tree.ErrCorrupt, q.Key)
+		}
+		if i == last {
+			continue
+		}
+		begin := len(out.Hashes)
+		last = i
+		for end = i; end == i || end < len(m.records) && !m.begins(end, q.Key[0], rule); end++ {
+			v := m.records[end].Value
+			if len(v) < rule.Len {
+				return fmt.Errorf("%w: record %x is too short", tree.ErrCorrupt, m.records[end].Key)
+			}
+			if len(out.Hashes)+rule.Len > cap(out.Hashes) {
+				out.Hashes = out.Hashes[:begin]
+				return nil
+			}
+			out.Hashes = append(out.Hashes, v[:rule.Len]...)
+		}
+		out.Runs = append(out.Runs, tree.Run{First: m.records[i].Key, End: len(out.Hashes)})
+		out.End = nil
+		if end < len(m.records) && m.records[end].Key[0] == q.Key[0] {
+			out.End = m.records[end].Key
 		}
 	}
 }
 
-// Gather implements tree.Storage.
-func (m *Memory) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
-	out.Hashes, out.Ends, out.Last = out.Hashes[:0], out.Ends[:0], nil
-	for at := 0; ; {
-		item, next, ok := starts.Next(at)
-		if !ok {
-			return nil
-		}
-		at = next
-		i, equal := m.at(item.Key)
-		if !equal {
-			return fmt.Errorf("%w: there is no record %x", tree.ErrCorrupt, item.Key)
-		}
-		for first := true; i < len(m.records); first, i = false, i+1 {
-			r := m.records[i]
-			if r.Key[0] != item.Key[0] {
-				break
-			}
-			if len(r.Value) < rule.Len {
-				return fmt.Errorf("%w: record %x is too short", tree.ErrCorrupt, r.Key)
-			}
-			if !first && rule.Boundary(r.Value) {
-				break
-			}
-			if len(out.Hashes)+rule.Len > cap(out.Hashes) {
-				if !first {
-					out.Last = m.records[i-1].Key
-				}
-				return nil
-			}
-			out.Hashes = append(out.Hashes, r.Value[:rule.Len]...)
-		}
-		out.Ends = append(out.Ends, len(out.Hashes))
-	}
+// begins reports whether a run of the records with a first byte begins at the i-th record, or
+// at the end of those.
+func (m *Memory) begins(i int, first byte, rule tree.Rule) bool {
+	r := m.records[i]
+	return r.Key[0] != first || len(r.Key) == 1 || len(r.Value) >= 4 && rule.Boundary(r.Value)
 }
 
 // Apply implements tree.Storage.

@@ -24,7 +24,7 @@ func CheckStorage(s tree.Storage, seed uint64, rounds int) error {
 		name string
 		fn   func() error
 	}{
-		{"apply", c.apply}, {"get", c.get}, {"scan", c.scan}, {"floor", c.floor},
+		{"apply", c.apply}, {"get", c.get}, {"scan", c.scan},
 		{"gather", c.gather}, {"count", c.count},
 	}
 	for round := range rounds {
@@ -157,33 +157,27 @@ func (c *storageCheck) scan() error {
 	return nil
 }
 
-func (c *storageCheck) floor() error {
-	keys := c.keys(30)
-	var b tree.Batch
-	for _, k := range keys {
-		b.Key(k[0], k[1:])
-	}
-	got, want := make([][]byte, len(keys)), make([][]byte, len(keys))
-	if err := c.m.Floor(&b, want); err != nil {
-		return err
-	}
-	if err := c.s.Floor(&b, got); err != nil {
-		return err
-	}
-	for i := range keys {
-		if !bytes.Equal(got[i], want[i]) || (got[i] == nil) != (want[i] == nil) {
-			return fmt.Errorf("floor of %x is %x, want %x", keys[i], got[i], want[i])
-		}
-	}
-	return nil
-}
-
-// gather asks for runs from stored records, now and then from one that is not.
+// gather asks for runs at boundaries and before any keys, now and then for one not there.
 func (c *storageCheck) gather() error {
 	var b tree.Batch
-	for _, k := range c.keys(20) {
-		if _, ok, _ := c.m.Get(k[0], k[1:]); ok || c.rng.IntN(200) == 0 {
-			b.Key(k[0], k[1:])
+	keys := c.keys(60)
+	first := keys[c.rng.IntN(len(keys))][0]
+	for _, k := range keys {
+		if k[0] != first {
+			continue
+		}
+		i, equal := c.m.at(k)
+		begins := equal && c.m.begins(i, k[0], c.rule)
+		j, anchored := c.m.at(k[:1])
+		anchored = anchored && j < i
+		if !equal && c.rng.IntN(400) == 0 {
+			begins = true // it is not there
+		}
+		if anchored && c.rng.IntN(3) > 0 {
+			b.Before(k[0], k[1:])
+		}
+		if begins && (len(k) == 1 || anchored || b.Len() == 0) {
+			b.At(k[0], k[1:])
 		}
 	}
 	room := c.rule.Len*(1+c.rng.IntN(100)) + c.rng.IntN(c.rule.Len)
@@ -197,10 +191,11 @@ func (c *storageCheck) gather() error {
 	if err != nil {
 		return nil
 	}
-	if !bytes.Equal(got.Hashes, want.Hashes) || !slices.Equal(got.Ends, want.Ends) ||
-		!bytes.Equal(got.Last, want.Last) || (got.Last == nil) != (want.Last == nil) {
-		return fmt.Errorf("hashes %x ends %v last %x, want %x %v %x",
-			got.Hashes, got.Ends, got.Last, want.Hashes, want.Ends, want.Last)
+	same := func(a, b tree.Run) bool { return bytes.Equal(a.First, b.First) && a.End == b.End }
+	if !bytes.Equal(got.Hashes, want.Hashes) || !slices.EqualFunc(got.Runs, want.Runs, same) ||
+		got.Done != want.Done || !bytes.Equal(got.End, want.End) ||
+		(got.End == nil) != (want.End == nil) {
+		return fmt.Errorf("%x gives %+v, want %+v", b.Bytes(), got, want)
 	}
 	return nil
 }

@@ -46,19 +46,13 @@ func (s *Trashing) Scan(start tree.Start, from, stop []byte, out []tree.Record) 
 	return n, err
 }
 
-// Floor implements tree.Storage.
-func (s *Trashing) Floor(keys *tree.Batch, out [][]byte) error {
-	err := s.Storage.Floor(keys, out)
-	for i := range keys.Len() {
-		out[i] = s.lend(out[i])
-	}
-	return err
-}
-
 // Gather implements tree.Storage.
-func (s *Trashing) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
-	err := s.Storage.Gather(starts, rule, out)
-	out.Last = s.lend(out.Last)
+func (s *Trashing) Gather(questions *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
+	err := s.Storage.Gather(questions, rule, out)
+	for i := range out.Runs {
+		out.Runs[i].First = s.lend(out.Runs[i].First)
+	}
+	out.End = s.lend(out.End)
 	return err
 }
 
