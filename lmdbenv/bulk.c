@@ -163,13 +163,14 @@ static int back(gathering *g, MDB_val key, okra_bytes *first) {
 	}
 	memmove(g->hashes + g->out->used, g->hashes + at, g->room - at);
 	g->out->used += g->room - at;
-	// The walk at key is still good if the steps back did not leave its page.
-	if (g->k.mv_size != 0 && (g->walk.page == NULL || walk.page != g->walk.page)) {
-		g->k = key;
-		rc = mdb_cursor_get(g->c, &g->k, &g->v, SET_RANGE);
-		if (rc == 0)
-			g->walk = okra_walk_begin(g->c, g->k);
-	}
+	// The walk at key is still good if the steps back did not leave its page. A page further
+	// back, the next page leads to it.
+	if (g->k.mv_size == 0 || okra_walk_return(&walk, &g->walk))
+		return 0;
+	g->k = key;
+	rc = mdb_cursor_get(g->c, &g->k, &g->v, SET_RANGE);
+	if (rc == 0)
+		g->walk = okra_walk_begin(g->c, g->k);
 	return rc;
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
+
+	"github.com/okradb/okra-go/tree/treetest"
 )
 
 // The handle of a cursor is found by the name and type of its field; a field of another name
@@ -40,5 +42,27 @@ func TestConstants(t *testing.T) {
 	}
 	if got := constants(); got != want {
 		t.Errorf("bulk.c has %v, lmdb-go %v", got, want)
+	}
+}
+
+// Reading records from pages and stepping from one to the next by LMDB give the same answers.
+func TestStorageWithoutPages(t *testing.T) {
+	if !direct(true) {
+		t.Error("this version of LMDB is not known: records are not read from pages")
+	}
+	if direct(false) {
+		t.Fatal("cannot be turned off")
+	}
+	defer direct(true)
+	e, h := openTest(t)
+	err := e.Update(func(txn *Txn) error {
+		s, err := txn.Storage(h)
+		if err != nil {
+			return err
+		}
+		return treetest.CheckStorage(s, 1, 500)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

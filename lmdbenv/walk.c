@@ -84,6 +84,18 @@ static int by_lmdb(okra_walk *w, int op, MDB_val *k, MDB_val *v) {
 	return rc;
 }
 
+int okra_walk_return(okra_walk *w, okra_walk *to) {
+	if (w->page == NULL || to->page == NULL)
+		return 0;
+	if (w->page != to->page) {
+		MDB_val k, v;
+		w->at = w->count - 1;
+		if (by_lmdb(w, NEXT, &k, &v) != 0 || w->page != to->page)
+			return 0;
+	}
+	return 1;
+}
+
 int okra_walk_step(okra_walk *w, int op, MDB_val *k, MDB_val *v) {
 	unsigned to = op == NEXT ? w->at + 1 : w->at - 1; // before the first it is too large
 	if (w->page == NULL || to >= w->count)

@@ -27,6 +27,10 @@ okra_walk okra_walk_begin(MDB_cursor *c, MDB_val k);
 // It returns 0 or LMDB's code, NOTFOUND at the end.
 int okra_walk_step(okra_walk *w, int op, MDB_val *k, MDB_val *v);
 
+// okra_walk_return moves the cursor of w back to where the walk to was, if that is on the same
+// page or the next, and says whether it did.
+int okra_walk_return(okra_walk *w, okra_walk *to);
+
 // okra_walk_direct turns reading from pages on or off, for tests; it returns whether it is on,
 // which it cannot be with a version of LMDB that is not known.
 int okra_walk_direct(int on);

@@ -18,6 +18,8 @@ func (t *Tree) applyPending() error {
 	refs, b.refs, b.spare = b.pending.sorted(t.format.K, b.refs, b.spare)
 	full := b.pending.bytes+pendingEach*b.pending.n > maxPending
 	defer b.release()
+	t.crew = hire(len(refs))
+	defer t.crew.dismiss()
 	if !t.whole && len(refs) >= bulkLeast {
 		empty, err := t.onlyAnchor(0)
 		if err != nil {
@@ -38,7 +40,7 @@ func (t *Tree) applyPending() error {
 	} else {
 		l.append = follows
 	}
-	if err := run(&l, &b.jobs); err != nil {
+	if err := run(&l, &b.jobs, t.crew); err != nil {
 		return err
 	}
 	if t.whole {
@@ -95,6 +97,8 @@ func (t *Tree) dropLevels() error {
 // build makes every level above 0 from the leaves, from the bottom up, and puts the header
 // behind them: the records are appended in their order.
 func (t *Tree) build() error {
+	t.crew = hire(bulkLeast)
+	defer t.crew.dismiss()
 	for level := byte(0); ; level++ {
 		only, err := t.onlyAnchor(level)
 		if err != nil {
@@ -106,7 +110,7 @@ func (t *Tree) build() error {
 		if level == MaxLevel {
 			return ErrTooTall
 		}
-		if err := run(&parents{t: t, level: level, from: []byte{level}}, &t.buf.jobs); err != nil {
+		if err := run(&parents{t: t, level: level, from: []byte{level}}, &t.buf.jobs, t.crew); err != nil {
 			return err
 		}
 	}

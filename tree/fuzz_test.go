@@ -78,11 +78,11 @@ func FuzzBatch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		take := func(n int) (p []byte) {
 			n = min(n, len(data))
-			p, data = data[:n], data[n:]
+			p, data = data[:n:n], data[n:]
 			return p
 		}
 		var b tree.Batch
-		b.Key(1, []byte("forgotten"))
+		b.At(1, []byte("forgotten"))
 		b.Reset()
 		var want []tree.Item
 		for len(data) > 0 {
@@ -101,7 +101,7 @@ func FuzzBatch(f *testing.F) {
 				item.Delete = true
 				b.Delete(head[2], item.Key[1:])
 			default:
-				b.Key(head[2], item.Key[1:])
+				b.At(head[2], item.Key[1:])
 			}
 			want = append(want, item)
 		}

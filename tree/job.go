@@ -13,8 +13,9 @@ type job struct {
 
 	got Gathered // the children of the nodes in batch
 
-	hashed chan struct{} // a token when another goroutine has hashed it
-	own    bool          // this one has
+	stage  stage
+	hashed chan struct{} // a token when the crew has hashed it
+	own    bool          // the flushing goroutine has
 }
 
 const (
@@ -55,75 +56,61 @@ type stage interface {
 	apply(*job) error
 }
 
-// run takes a stage through all its jobs, in order. A single job is done in place; more are
-// hashed by a goroutine beside, which ends before run returns, and by this one when it would
-// otherwise wait.
-func run(s stage, jobs *[jobsAhead]job) error {
-	more, err := s.fill(&jobs[0])
-	if err != nil {
-		return err
-	}
-	if !more || runtime.GOMAXPROCS(0) == 1 {
-		return runInPlace(s, &jobs[0], more)
-	}
-	q := queue{stage: s, todo: make(chan *job, jobsAhead), ended: make(chan struct{})}
-	go q.work()
-	defer func() {
-		close(q.todo)
-		<-q.ended
-	}()
-	q.push(&jobs[0])
-	for filled, applied := 1, 0; applied < filled; {
-		if more && filled-applied < jobsAhead {
-			j := &jobs[filled%jobsAhead]
-			if more, err = s.fill(j); err != nil {
-				return err
-			}
-			q.push(j)
-			filled++
-			continue
-		}
-		j := &jobs[applied%jobsAhead]
-		q.wait(j)
-		if err := s.apply(j); err != nil {
-			return err
-		}
-		applied++
-	}
-	return nil
-}
-
-// A queue holds the jobs that wait to be hashed.
-type queue struct {
-	stage stage
+// A crew is a goroutine that hashes jobs beside the one that flushes, for the time of a flush.
+type crew struct {
 	todo  chan *job
 	ended chan struct{}
 }
 
-func (q *queue) push(j *job) {
+// hire starts a crew, or returns nil where n changes are too few to share or there is one
+// processor only.
+func hire(n int) *crew {
+	if n <= jobLeast || runtime.GOMAXPROCS(0) == 1 {
+		return nil
+	}
+	c := &crew{todo: make(chan *job, jobsAhead), ended: make(chan struct{})}
+	go c.work()
+	return c
+}
+
+// dismiss ends the crew's goroutine and waits for that.
+func (c *crew) dismiss() {
+	if c != nil {
+		close(c.todo)
+		<-c.ended
+	}
+}
+
+// work hashes jobs until there are no more. It looks a while for the next before it sleeps,
+// since to be woken takes longer than a job.
+func (c *crew) work() {
+	defer close(c.ended)
+	for {
+		for i := 0; i < spins && len(c.todo) == 0; i++ {
+		}
+		j, ok := <-c.todo
+		if !ok {
+			return
+		}
+		j.stage.hash(j)
+		j.hashed <- struct{}{}
+	}
+}
+
+func (c *crew) push(s stage, j *job) {
 	if j.hashed == nil {
 		j.hashed = make(chan struct{}, 1)
 	}
-	j.own = false
-	q.todo <- j
+	j.stage, j.own = s, false
+	c.todo <- j
 }
 
-// work hashes jobs until there are no more.
-func (q *queue) work() {
-	for j := range q.todo {
-		q.stage.hash(j)
-		j.hashed <- struct{}{}
-	}
-	close(q.ended)
-}
-
-// wait returns when j is hashed. It hashes what nobody has begun, and looks for the rest a
-// while before it sleeps: to wake a goroutine that has its thread for itself takes longer.
-func (q *queue) wait(j *job) {
+// wait returns when j is hashed. It hashes what the crew has not begun.
+func (c *crew) wait(j *job) {
 	for !j.own {
 		select {
-		case next := <-q.todo:
-			q.stage.hash(next)
+		case next := <-c.todo:
+			next.stage.hash(next)
 			next.own = true
 		default:
 			for i := 0; i < spins && len(j.hashed) == 0; i++ {
@@ -132,6 +119,42 @@ func (q *queue) wait(j *job) {
 			return
 		}
 	}
+}
+
+// run takes a stage through all its jobs, in order, with the help of a crew if c is not nil.
+func run(s stage, jobs *[jobsAhead]job, c *crew) error {
+	more, err := s.fill(&jobs[0])
+	if err != nil {
+		return err
+	}
+	if !more || c == nil {
+		return runInPlace(s, &jobs[0], more)
+	}
+	c.push(s, &jobs[0])
+	filled, applied := 1, 0
+	defer func() { // after an error: leave no job to the crew
+		for ; applied < filled; applied++ {
+			c.wait(&jobs[applied%jobsAhead])
+		}
+	}()
+	for applied < filled {
+		if more && filled-applied < jobsAhead {
+			j := &jobs[filled%jobsAhead]
+			if more, err = s.fill(j); err != nil {
+				return err
+			}
+			c.push(s, j)
+			filled++
+			continue
+		}
+		j := &jobs[applied%jobsAhead]
+		c.wait(j)
+		applied++
+		if err := s.apply(j); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func runInPlace(s stage, j *job, more bool) error {

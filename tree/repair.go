@@ -86,7 +86,7 @@ func (t *Tree) raise(level byte, in, out *changes) error {
 	out.reset()
 	r := &t.buf.nodes
 	r.begin(t, level, in, out)
-	if err := run(r, &t.buf.jobs); err != nil {
+	if err := run(r, &t.buf.jobs, t.crew); err != nil {
 		return err
 	}
 	if gone.n > 0 {

@@ -24,7 +24,8 @@ type Tree struct {
 	writes uint64 // counts the calls that change entries
 	err    error  // why the tree can no longer be used
 
-	rec [1]Record // the answer of a Scan for one
+	rec  [1]Record // the answer of a Scan for one
+	crew *crew     // during a flush
 }
 
 // Buffers is the memory that a writing Tree works in. It may serve one Tree after another, so

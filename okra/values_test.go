@@ -1,0 +1,117 @@
+package okra_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/okradb/okra-go/okra"
+)
+
+// Nil and empty values are stored alike, hash alike, and come back empty, not nil and not
+// missing: by look-up and by iteration, in the same transaction, in another, and reopened.
+func TestL31EmptyValue(t *testing.T) {
+	dir := t.TempDir()
+	read := func(tx *okra.Tx) error {
+		for _, k := range []string{"nil", "empty"} {
+			v, err := tx.Get([]byte(k))
+			if err != nil || v == nil || len(v) != 0 {
+				t.Errorf("Get of %s gives %#v %v", k, v, err)
+			}
+			if has, err := tx.Has([]byte(k)); err != nil || !has {
+				t.Errorf("Has of %s gives %t %v", k, has, err)
+			}
+		}
+		n := 0
+		for e, err := range tx.All() {
+			if err != nil || e.Value == nil || len(e.Value) != 0 {
+				t.Errorf("All yields %s=%#v %v", e.Key, e.Value, err)
+			}
+			n++
+		}
+		if n != 2 {
+			t.Errorf("All yields %d entries, want 2", n)
+		}
+		_, err := tx.Get([]byte("absent"))
+		wantIs(t, "Get of an absent key", err, okra.ErrNotFound)
+		return nil
+	}
+	db := storeIn(t, dir, okra.Options{})
+	updateOK(t, db, func(tx *okra.Tx) error {
+		if err := tx.Put([]byte("nil"), nil); err != nil {
+			return err
+		}
+		if err := tx.Put([]byte("empty"), []byte{}); err != nil {
+			return err
+		}
+		return read(tx)
+	})
+	viewOK(t, db, read)
+	root := rootIn(t, db)
+	updateOK(t, db, func(tx *okra.Tx) error { // the other way round is the same content
+		if err := tx.Put([]byte("nil"), []byte{}); err != nil {
+			return err
+		}
+		return tx.Put([]byte("empty"), nil)
+	})
+	if got := rootIn(t, db); got != root {
+		t.Errorf("the root with nil and empty swapped is %s, want %s", got, root)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	viewOK(t, storeIn(t, dir, okra.Options{}), read)
+}
+
+// Values of 0 bytes to 10 MiB, written and read back in the same transaction, in another, and
+// in the store opened anew; then each overwritten by a value of another size.
+func TestL31ValueSizes(t *testing.T) {
+	sizes := []int{0, 1, 100, 2000, 4 << 10, 4096 - 16 - 20, 64 << 10, 10 << 20}
+	if testing.Short() {
+		sizes[len(sizes)-1] = 1 << 20
+	}
+	value := func(i, round int) []byte {
+		size := sizes[(i+round)%len(sizes)]
+		return bytes.Repeat([]byte{byte(1 + i + 16*round)}, size)
+	}
+	read := func(round int) func(*okra.Tx) error {
+		return func(tx *okra.Tx) error {
+			for i := range sizes {
+				v, err := tx.Get(fmt.Appendf(nil, "key %d", i))
+				if err != nil || !bytes.Equal(v, value(i, round)) {
+					return fmt.Errorf("value %d of round %d has %d bytes: %w", i, round, len(v), err)
+				}
+			}
+			i := 0
+			for e, err := range tx.All() {
+				if err != nil || !bytes.Equal(e.Value, value(i, round)) {
+					return fmt.Errorf("entry %d of round %d has %d bytes: %w", i, round, len(e.Value), err)
+				}
+				i++
+			}
+			return nil
+		}
+	}
+	dir := t.TempDir()
+	for round := range 3 {
+		db := storeIn(t, dir, okra.Options{Q: 4})
+		updateOK(t, db, func(tx *okra.Tx) error {
+			for i := range sizes {
+				if err := tx.Put(fmt.Appendf(nil, "key %d", i), value(i, round)); err != nil {
+					return err
+				}
+			}
+			return read(round)(tx)
+		})
+		viewOK(t, db, read(round))
+		viewOK(t, db, wholeTree)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db = storeIn(t, dir, okra.Options{ReadOnly: true})
+		viewOK(t, db, read(round))
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
