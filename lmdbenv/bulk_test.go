@@ -18,12 +18,12 @@ func TestHandleGuard(t *testing.T) {
 	if _, ok := handleOffset(real, handleField, handleType); !ok {
 		t.Error("lmdb-go keeps its cursor's handle elsewhere: bulk calls are off")
 	}
-	type renamed struct{ handle *int }
-	type retyped struct{ _c *int }
-	type embedded struct{ retyped }
-	for _, typ := range []reflect.Type{
-		reflect.TypeFor[renamed](), reflect.TypeFor[retyped](), reflect.TypeFor[embedded](),
-	} {
+	field, _ := real.FieldByName(handleField)
+	renamed, retyped := field, field
+	renamed.Name = "_cursor"
+	retyped.Type = reflect.TypeFor[*int]()
+	for _, f := range []reflect.StructField{renamed, retyped} {
+		typ := reflect.StructOf([]reflect.StructField{f})
 		if _, ok := handleOffset(typ, handleField, handleType); ok {
 			t.Errorf("found a handle in %s", typ)
 		}

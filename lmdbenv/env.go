@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
+
+	"github.com/okradb/okra-go/tree"
 )
 
 // Options for Open; each zero field means the default.
@@ -72,9 +74,9 @@ type Env struct {
 }
 
 // Open opens the environment in the directory at path, and makes both unless o.ReadOnly. The
-// errors are [ErrNotExist], [ErrPermission], [ErrNotLMDB] and [ErrInUse], the last when this
-// process has the file open by any path: LMDB cannot bear that. A failed Open leaves nothing
-// behind but a directory.
+// errors are [ErrNotExist], [ErrPermission], [ErrNotLMDB], [ErrMapSize], [tree.ErrCorrupt] for a
+// file that is cut short, and [ErrInUse] when this process has the file open by any path: LMDB
+// cannot bear that. A failed Open leaves nothing behind but a directory.
 func Open(path string, o Options) (*Env, error) {
 	o = o.withDefaults()
 	doing := "open " + path
@@ -92,7 +94,7 @@ func Open(path string, o Options) (*Env, error) {
 		return nil, classify(doing, err)
 	}
 	if err := e.open(path, o); err != nil {
-		e.forget()
+		e.undo()
 		return nil, classify(doing, err)
 	}
 	return e, nil
@@ -126,11 +128,37 @@ func (e *Env) open(path string, o Options) error {
 	if err == nil {
 		err = env.Open(path, flags, o.FileMode)
 	}
+	if err == nil {
+		err = e.checkLength(env)
+	}
 	if err != nil {
 		env.Close()
 		return err
 	}
 	e.env = env
+	return nil
+}
+
+// checkLength returns an error if the data file is shorter than the pages it says it has: LMDB
+// does not look, and reading past the end would kill the process.
+func (e *Env) checkLength(env *lmdb.Env) error {
+	info, err := env.Info()
+	if err != nil {
+		return err
+	}
+	stat, err := env.Stat()
+	if err != nil {
+		return err
+	}
+	file, err := os.Stat(e.DataFile())
+	if err != nil {
+		return err
+	}
+	want := (info.LastPNO + 1) * int64(stat.PSize)
+	if file.Size() < want {
+		return fmt.Errorf("%w: %s is cut short: it has %d bytes and should have %d; restore a backup",
+			tree.ErrCorrupt, e.DataFile(), file.Size(), want)
+	}
 	return nil
 }
 

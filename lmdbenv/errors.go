@@ -27,6 +27,8 @@ var (
 	ErrMapFull = errors.New("map is full")
 	// ErrMapResized says that another process made the file larger than this process's map.
 	ErrMapResized = errors.New("map was grown by another process")
+	// ErrMapSize says that this machine cannot map as much as the map size asks for.
+	ErrMapSize = errors.New("map size is too large for this machine")
 	// ErrReadersFull says that every reader slot is taken.
 	ErrReadersFull = errors.New("too many readers")
 	// ErrTablesFull says that the environment has no room for another named table.
@@ -66,6 +68,7 @@ var kinds = []struct{ code, kind error }{
 	{lmdb.Corrupted, tree.ErrCorrupt},
 	{lmdb.PageNotFound, tree.ErrCorrupt},
 	{lmdb.BadTxn, tree.ErrFailed},
+	{syscall.ENOMEM, ErrMapSize},
 	{syscall.ENOSPC, ErrDiskFull},
 	{syscall.EDQUOT, ErrDiskFull},
 	{syscall.EFBIG, ErrDiskFull},

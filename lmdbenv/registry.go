@@ -34,6 +34,9 @@ func (e *Env) register(mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
+	if e.readOnly && info.Size() == 0 {
+		return fmt.Errorf("%w: %s is empty", ErrNotLMDB, e.DataFile())
+	}
 	same := func(o fs.FileInfo) bool { return os.SameFile(info, o) }
 	if slices.ContainsFunc(registry.open, same) {
 		return fmt.Errorf("%w: use the open handle, or close it first", ErrInUse)
@@ -43,14 +46,18 @@ func (e *Env) register(mode fs.FileMode) error {
 	return nil
 }
 
-// forget takes the data file off the registry, and removes it if an open that failed has made
-// it and LMDB has written nothing to it.
+// forget takes the data file of e off the registry.
 func (e *Env) forget() {
 	registry.Lock()
 	defer registry.Unlock()
 	registry.open = slices.DeleteFunc(registry.open, func(o fs.FileInfo) bool { return o == e.file })
-	if info, err := os.Stat(e.DataFile()); e.made && err == nil && info.Size() == 0 {
+}
+
+// undo takes back what an open that failed has done: files that it made hold nothing yet.
+func (e *Env) undo() {
+	if e.made {
 		os.Remove(e.DataFile())
 		os.Remove(filepath.Join(e.path, "lock.mdb"))
 	}
+	e.forget()
 }

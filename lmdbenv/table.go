@@ -35,6 +35,9 @@ func (e *Env) OpenTable(name string, prepare func(*Txn, tree.Storage) error) (Ha
 		}
 		return prepare(t, s)
 	}
+	if e.nested() {
+		return h, ErrNested
+	}
 	e.opening.Lock() // LMDB wants handles opened by one transaction at a time
 	defer e.opening.Unlock()
 	if !e.readOnly {

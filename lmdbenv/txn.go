@@ -98,8 +98,7 @@ func (e *Env) Update(fn func(*Txn) error) error {
 		return err
 	}
 	defer e.leave()
-	// A goroutine that writes has its thread for itself: the same thread is the same goroutine.
-	if w := e.writer.Load(); w != 0 && w == thread() {
+	if e.nested() {
 		return ErrNested
 	}
 	<-e.writing
@@ -120,6 +119,13 @@ func (e *Env) Update(fn func(*Txn) error) error {
 	return classify("commit to "+e.path, err)
 }
 
+// nested reports whether the calling goroutine is inside a write transaction. A goroutine that
+// writes has its thread for itself, so that the same thread is the same goroutine.
+func (e *Env) nested() bool {
+	w := e.writer.Load()
+	return w != 0 && w == thread()
+}
+
 // Join runs fn within the caller's transaction txn of this environment: in a nested one, so
 // that after an error of fn txn is as it was before, or, where txn only reads, in txn itself.
 // It tells fn whether it may write.
@@ -132,6 +138,7 @@ func (e *Env) Join(txn *lmdb.Txn, fn func(t *Txn, writes bool) error) error {
 	var inner error
 	err := txn.Sub(func(sub *lmdb.Txn) error {
 		ran = true
+		defer e.writer.Store(e.writer.Swap(thread()))
 		inner = fn(newTxn(sub), true)
 		return inner
 	})

@@ -15,9 +15,10 @@
 //
 // # Borrowed bytes
 //
-// The slices that a transaction hands out point into LMDB's memory. They are valid until the
-// next write of the transaction, or its end, and must not be written to. Touching one later may
-// give other bytes or crash the process; bytes.Clone keeps a copy.
+// The slices that a transaction hands out point into LMDB's memory and must not be written to.
+// They are valid until the View ends. In an Update the next write ends their time, and for a
+// value from Get any next call but Get and Has, since that may apply writes which wait. Touching
+// one later may give other bytes or crash the process; bytes.Clone keeps a copy.
 //
 // # Goroutines
 //

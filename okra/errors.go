@@ -51,6 +51,7 @@ var (
 	ErrClosed      = lmdbenv.ErrClosed      // the DB is closed
 	ErrMapFull     = lmdbenv.ErrMapFull     // the data do not fit the map
 	ErrMapResized  = lmdbenv.ErrMapResized  // another process has grown the file
+	ErrMapSize     = lmdbenv.ErrMapSize     // the machine cannot map as much as MapSize
 	ErrReadersFull = lmdbenv.ErrReadersFull // too many readers at once
 	ErrTablesFull  = lmdbenv.ErrTablesFull  // too many named tables
 	ErrDiskFull    = lmdbenv.ErrDiskFull    // no space left

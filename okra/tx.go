@@ -108,7 +108,8 @@ func (tx *Tx) Format() Format { return tx.table.format }
 
 // Get returns the value stored under key, or [ErrNotFound] if there is none; an empty value is
 // not missing and not nil. It returns [ErrNoValues] in index mode. The slice is valid until the
-// next write of tx, or its end; bytes.Clone keeps it.
+// end of a View; in an Update only until the next call on tx other than Get and Has, since
+// that may apply writes which wait. bytes.Clone keeps it.
 func (tx *Tx) Get(key []byte) ([]byte, error) { return tx.tree.Get(key) }
 
 // Has reports whether there is an entry under key.

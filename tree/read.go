@@ -25,8 +25,9 @@ type Node struct {
 }
 
 // Get returns the value stored under key, or [ErrNotFound]; an empty value is not missing and
-// not nil. In index mode it returns [ErrNoValues]. The bytes are borrowed as an Entry's are.
-// A key that no tree can hold is not found.
+// not nil. In index mode it returns [ErrNoValues]. A key that no tree can hold is not found.
+// The bytes are borrowed: in a tree that only reads, until the transaction ends, and otherwise
+// until the next call on t but Get and Has, since writes that wait may be applied by it.
 func (t *Tree) Get(key []byte) ([]byte, error) {
 	if t.format.Mode == Index {
 		return nil, ErrNoValues
@@ -108,7 +109,7 @@ func (t *Tree) Backward(b Bounds) iter.Seq2[Entry, error] {
 
 func (t *Tree) entries(start Start, from, stop []byte, yield func(Entry, error) bool) {
 	k, keep := t.format.K, t.format.Mode == Store
-	if err := t.settle(); err != nil {
+	if err := t.Flush(); err != nil {
 		yield(Entry{}, err)
 		return
 	}

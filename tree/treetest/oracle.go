@@ -118,15 +118,15 @@ func Check(t Reader, leaves map[string]Leaf) error {
 		return err
 	}
 	if n, err := t.Len(); err != nil || n != int64(len(leaves)) {
-		return fmt.Errorf("Len is %d, want %d (%v)", n, len(leaves), err)
+		return fmt.Errorf("length is %d, want %d (%v)", n, len(leaves), err)
 	}
 	keys := slices.Sorted(maps.Keys(leaves))
 	if err := checkEntries(t.Range(tree.Bounds{}), keys, leaves); err != nil {
-		return fmt.Errorf("Range: %w", err)
+		return fmt.Errorf("ascending: %w", err)
 	}
 	slices.Reverse(keys)
 	if err := checkEntries(t.Backward(tree.Bounds{}), keys, leaves); err != nil {
-		return fmt.Errorf("Backward: %w", err)
+		return fmt.Errorf("descending: %w", err)
 	}
 	return nil
 }
