@@ -34,7 +34,11 @@ static int boundary(MDB_val v, uint32_t limit) {
 		((uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]) < limit;
 }
 
+// compare orders two keys, neither empty, as LMDB does.
 static int compare(MDB_val a, const char *b, size_t b_size) {
+	int first = *(const unsigned char *)a.mv_data - *(const unsigned char *)b;
+	if (first)
+		return first;
 	size_t n = a.mv_size < b_size ? a.mv_size : b_size;
 	int c = memcmp(a.mv_data, b, n);
 	return c ? c : (a.mv_size > b_size) - (a.mv_size < b_size);
@@ -88,7 +92,7 @@ int okra_scan(MDB_cursor *c, int start, const char *from, size_t from_size, cons
 		int past = stop_size == 0 ? -1 : compare(k, stop, stop_size);
 		if (op == NEXT ? past >= 0 : stop_size != 0 && past < 0)
 			break;
-		out[n++] = (okra_record){bytes(k), bytes(v)};
+		out[n++] = (okra_record){bytes(k), k.mv_size, bytes(v), v.mv_size};
 		if (n == room)
 			break;
 		rc = okra_walk_step(&w, op, &k, &v);

@@ -42,7 +42,6 @@ type answers struct {
 	value C.okra_bytes
 	found C.size_t
 	got   C.okra_gathered
-	rows  []C.okra_record
 	runs  []C.okra_run
 }
 
@@ -103,19 +102,18 @@ func (s *bulk) Scan(start tree.Start, from, stop []byte, out []tree.Record) (n i
 	if err := s.fresh(); err != nil || len(out) == 0 {
 		return 0, err
 	}
-	if len(out) > len(s.rows) {
-		s.rows = make([]C.okra_record, len(out))
-	}
 	f, fn := chars(from)
 	t, tn := chars(stop)
-	code := C.okra_scan(s.c, C.int(start), f, fn, t, tn, &s.rows[0], C.size_t(len(out)), &s.found)
-	n = int(s.found)
-	for i := range s.rows[:n] {
-		row := &s.rows[i]
-		out[i] = tree.Record{Key: goBytes(&row.key), Value: goBytes(&row.value)}
-	}
-	return n, codeError("mdb_cursor_get", int(code))
+	rows := (*C.okra_record)(unsafe.Pointer(&out[0]))
+	code := C.okra_scan(s.c, C.int(start), f, fn, t, tn, rows, C.size_t(len(out)), &s.found)
+	return int(s.found), codeError("mdb_cursor_get", int(code))
 }
+
+// C fills a tree.Record as an okra_record: they are laid out alike.
+var (
+	_ [unsafe.Sizeof(tree.Record{})]byte         = [C.sizeof_okra_record]byte{}
+	_ [unsafe.Offsetof(tree.Record{}.Value)]byte = [24]byte{}
+)
 
 // Gather implements tree.Storage.
 func (s *bulk) Gather(questions *tree.Batch, rule tree.Rule, out *tree.Gathered) error {

@@ -28,8 +28,12 @@ typedef struct {
 	size_t size;
 } okra_bytes;
 
+// A record as tree.Record holds it: two slices of Go, each with its capacity.
 typedef struct {
-	okra_bytes key, value;
+	okra_bytes key;
+	size_t key_cap;
+	okra_bytes value;
+	size_t value_cap;
 } okra_record;
 
 // okra_get finds one record by its key, prefix and then the bytes of key, at most 511 in all.

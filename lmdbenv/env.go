@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
-
-	"github.com/okradb/okra-go/tree"
 )
 
 // Options for Open; each zero field means the default.
@@ -129,36 +127,13 @@ func (e *Env) open(path string, o Options) error {
 		err = env.Open(path, flags, o.FileMode)
 	}
 	if err == nil {
-		err = e.checkLength(env)
+		err = checkWhole(e.DataFile())
 	}
 	if err != nil {
 		env.Close()
 		return err
 	}
 	e.env = env
-	return nil
-}
-
-// checkLength returns an error if the data file is shorter than the pages it says it has: LMDB
-// does not look, and reading past the end would kill the process.
-func (e *Env) checkLength(env *lmdb.Env) error {
-	info, err := env.Info()
-	if err != nil {
-		return err
-	}
-	stat, err := env.Stat()
-	if err != nil {
-		return err
-	}
-	file, err := os.Stat(e.DataFile())
-	if err != nil {
-		return err
-	}
-	want := (info.LastPNO + 1) * int64(stat.PSize)
-	if file.Size() < want {
-		return fmt.Errorf("%w: %s is cut short: it has %d bytes and should have %d; restore a backup",
-			tree.ErrCorrupt, e.DataFile(), file.Size(), want)
-	}
 	return nil
 }
 

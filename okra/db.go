@@ -3,6 +3,7 @@ package okra
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
 
@@ -14,10 +15,11 @@ import (
 type DB struct {
 	env  *lmdbenv.Env
 	main *Table
-
-	// buffers serves one writing transaction after another; it is nil while one has it.
-	buffers chan *tree.Buffers
 }
+
+// buffers holds the memory of writing trees for the next ones: a small transaction costs less
+// than to allocate it.
+var buffers = sync.Pool{New: func() any { return &tree.Buffers{} }}
 
 // Open opens the store in the directory at path, and makes it, with an empty tree, if it is
 // missing and opts do not say ReadOnly.
@@ -66,8 +68,7 @@ func Attach(env *lmdb.Env, opts *Options) (*DB, error) {
 }
 
 func newDB(env *lmdbenv.Env, opts *Options) (*DB, error) {
-	db := &DB{env: env, buffers: make(chan *tree.Buffers, 1)}
-	db.buffers <- &tree.Buffers{}
+	db := &DB{env: env}
 	var err error
 	db.main, err = db.open(opts.Table, opts.format())
 	return db, err
@@ -95,7 +96,7 @@ func (db *DB) View(fn func(*Tx) error) error {
 		return err
 	}
 	defer db.env.EndRead(txn)
-	return db.within(txn, nil, fn)
+	return db.within(txn, false, fn)
 }
 
 // Update runs fn in a write transaction and commits it, with the index complete, if fn returns
@@ -103,7 +104,7 @@ func (db *DB) View(fn func(*Tx) error) error {
 // others wait; Update inside Update gives [ErrNested]. fn runs in the calling goroutine, which
 // stays on its thread, and must not wait for another Update.
 func (db *DB) Update(fn func(*Tx) error) error {
-	return db.env.Update(func(txn *lmdbenv.Txn) error { return db.write(txn, fn) })
+	return db.env.Update(func(txn *lmdbenv.Txn) error { return db.within(txn, true, fn) })
 }
 
 // Join runs fn inside the caller's own transaction txn of the environment given to [Attach].
@@ -113,40 +114,17 @@ func (db *DB) Update(fn func(*Tx) error) error {
 // DBs of one table at once. Nothing else may write to the tree's table.
 func (db *DB) Join(txn *lmdb.Txn, fn func(*Tx) error) error {
 	return db.env.Join(txn, func(t *lmdbenv.Txn, writes bool) error {
-		if !writes {
-			return db.within(t, nil, fn)
-		}
-		return db.write(t, fn)
+		return db.within(t, writes, fn)
 	})
 }
 
-// write runs fn on a transaction that takes writes, and completes the index.
-func (db *DB) write(txn *lmdbenv.Txn, fn func(*Tx) error) error {
-	var buf *tree.Buffers
-	select {
-	case buf = <-db.buffers:
-	default:
-		buf = &tree.Buffers{}
-	}
-	defer func() {
-		select {
-		case db.buffers <- buf:
-		default:
-		}
-	}()
-	return db.within(txn, buf, fn)
-}
-
-// within runs fn on the main tree in txn; a nil buf makes it read-only.
-func (db *DB) within(txn *lmdbenv.Txn, buf *tree.Buffers, fn func(*Tx) error) error {
-	s, err := txn.Storage(db.main.handle)
-	if err != nil {
-		return err
-	}
-	tx := &Tx{db: db, txn: txn, table: db.main, tree: tree.New(s, db.main.format, buf)}
+// within runs fn on the main tree in txn and, if it may write, completes the index.
+func (db *DB) within(txn *lmdbenv.Txn, writes bool, fn func(*Tx) error) error {
+	tx := &Tx{db: db, txn: txn, table: db.main, writes: writes}
 	tx.first = tx
+	tx.open()
 	defer tx.close()
-	if err := fn(tx); err != nil || buf == nil {
+	if err := fn(tx); err != nil || !writes {
 		return err
 	}
 	return tx.flush()

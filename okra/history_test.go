@@ -62,7 +62,11 @@ func (h *history) run(seed uint64, rounds int) error {
 	if err := h.open(); err != nil {
 		return err
 	}
-	defer func() { h.db.Close() }()
+	defer func() {
+		if h.db != nil {
+			h.db.Close()
+		}
+	}()
 	writes := treetest.NewHistory(seed, h.format, h.keys)
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for round := range rounds {

@@ -1,7 +1,6 @@
 package okra_test
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -89,12 +88,14 @@ func TestL33MapFull(t *testing.T) {
 }
 
 // A map that fills up by small commits fails at last, in a write or only at the commit. What
-// was committed before is there, and deleting it makes room again.
+// was committed before is there, and a larger map takes what goes on. (In the full one LMDB may
+// have no page left even for a delete.)
 func TestL33MapFillsUp(t *testing.T) {
 	atCommit, sizes := 0, []int{10, 100, 500, 1500, 4000, 9000, 20000}
 	for _, size := range sizes {
 		t.Run(fmt.Sprintf("values of %d bytes", size), func(t *testing.T) {
-			db := newStore(t, okra.Options{MapSize: 256 << 10, Q: 4})
+			dir := t.TempDir()
+			db := storeIn(t, dir, okra.Options{MapSize: 256 << 10, Q: 4})
 			model := map[string]string{}
 			var err error
 			flushed := false
@@ -130,41 +131,25 @@ func TestL33MapFillsUp(t *testing.T) {
 				pairs = append(pairs, k, model[k])
 			}
 			viewOK(t, db, wantContent(pairs...))
-			if err := deleteAll(db, keys); err != nil {
+			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			viewOK(t, db, wantContent())
-			updateOK(t, db, put(pairs[:2]...))
+			db = storeIn(t, dir, okra.Options{MapSize: 4 << 20})
+			updateOK(t, db, func(tx *okra.Tx) error {
+				for _, k := range keys[1:] {
+					if err := tx.Delete([]byte(k)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			viewOK(t, db, wantContent(pairs[:2]...))
 		})
 	}
 	t.Logf("%d of %d maps were found full only at the commit", atCommit, len(sizes))
 	if atCommit == 0 {
 		t.Error("none of the maps was full only at the commit: the case is not covered")
 	}
-}
-
-// deleteAll deletes keys in transactions as small as need be.
-func deleteAll(db *okra.DB, keys []string) error {
-	for each := len(keys); len(keys) > 0; {
-		n := min(each, len(keys))
-		err := db.Update(func(tx *okra.Tx) error {
-			for _, k := range keys[:n] {
-				if err := tx.Delete([]byte(k)); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if errors.Is(err, okra.ErrMapFull) && each > 1 {
-			each /= 2
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		keys = keys[n:]
-	}
-	return nil
 }
 
 // A Join that does not fit the map fails alone: the caller can commit what else he wrote.

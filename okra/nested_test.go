@@ -227,3 +227,32 @@ func TestL12Goroutines(t *testing.T) {
 		return nil
 	})
 }
+
+// As before, while another goroutine's Update waits for the caller's transaction; and that one
+// notices an Update inside its own as well.
+func TestL13UpdateInsideJoinWithAnotherWaiting(t *testing.T) {
+	inChild(t, func(t *testing.T) {
+		env := ownEnv(t, t.TempDir(), 0)
+		db, err := okra.Attach(env, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		never := func(*okra.Tx) error { t.Error("the inner function runs"); return nil }
+		done := make(chan error)
+		err = env.Update(func(txn *lmdb.Txn) error {
+			return db.Join(txn, func(tx *okra.Tx) error {
+				go func() {
+					done <- db.Update(func(*okra.Tx) error {
+						wantIs(t, "Update in the other Update", db.Update(never), okra.ErrNested)
+						return nil
+					})
+				}()
+				time.Sleep(100 * time.Millisecond) // until it waits: nothing tells from outside
+				wantIs(t, "Update in Join", db.Update(never), okra.ErrNested)
+				return nil
+			})
+		})
+		wantIs(t, "the caller's transaction", err, nil)
+		wantIs(t, "the other Update", <-done, nil)
+	})
+}

@@ -35,6 +35,9 @@ type Tx struct {
 	table *Table
 	tree  *tree.Tree
 
+	writes bool          // it may write
+	buf    *tree.Buffers // of tree; nil if it may not
+
 	first *Tx   // the Tx of the DB's own tree in this transaction
 	more  []*Tx // in first: those of other tables
 	done  bool  // in first: the transaction is over
@@ -53,18 +56,14 @@ func (tx *Tx) Table(t *Table) *Tx {
 			return o
 		}
 	}
-	o := &Tx{db: tx.db, txn: tx.txn, table: t, first: first}
-	o.tree = o.openTree()
+	o := &Tx{db: tx.db, txn: tx.txn, table: t, writes: tx.writes, first: first}
+	o.open()
 	first.more = append(first.more, o)
 	return o
 }
 
-// openTree returns the tree of tx.table, or one that answers every call with an error.
-func (tx *Tx) openTree() *tree.Tree {
-	var buf *tree.Buffers
-	if tx.first.tree.Writable() {
-		buf = &tree.Buffers{}
-	}
+// open sets tx.tree, to one that answers every call with an error if it cannot be opened.
+func (tx *Tx) open() {
 	s, err := tree.Storage(nil), ErrTxDone
 	switch {
 	case tx.first.done:
@@ -73,18 +72,20 @@ func (tx *Tx) openTree() *tree.Tree {
 	default:
 		s, err = tx.txn.Storage(tx.table.handle)
 	}
-	t := tree.New(s, tx.table.format, buf)
-	if err != nil {
-		t.Close(err)
+	if tx.writes && err == nil {
+		tx.buf = buffers.Get().(*tree.Buffers)
 	}
-	return t
+	tx.tree = tree.New(s, tx.table.format, tx.buf)
+	if err != nil {
+		tx.tree.Close(err)
+	}
 }
 
 // flush completes the index of every tree in the transaction.
 func (tx *Tx) flush() error {
 	err := tx.tree.Flush()
 	for _, o := range tx.more {
-		if err == nil && o.table.db == tx.db {
+		if err == nil && o.buf != nil {
 			err = o.tree.Flush()
 		}
 	}
@@ -97,9 +98,11 @@ func (tx *Tx) flush() error {
 // close ends the use of every tree in the transaction.
 func (tx *Tx) close() {
 	tx.done = true
-	tx.tree.Close(ErrTxDone)
-	for _, o := range tx.more {
+	for _, o := range append(tx.more, tx) {
 		o.tree.Close(ErrTxDone)
+		if o.buf != nil {
+			buffers.Put(o.buf)
+		}
 	}
 }
 

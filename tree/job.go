@@ -24,6 +24,7 @@ const (
 	jobBytes  = 64 << 10 // bytes of a batch, about; a larger value is alone in its batch
 	jobHashes = 64 << 10 // bytes of child hashes of a job
 	jobsAhead = 3        // jobs under way at once
+	crewLeast = 256      // changes worth a second goroutine
 	spins     = 20000    // looks at a job before sleeping, some 10 µs
 )
 
@@ -65,7 +66,7 @@ type crew struct {
 // hire starts a crew, or returns nil where n changes are too few to share or there is one
 // processor only.
 func hire(n int) *crew {
-	if n <= jobLeast || runtime.GOMAXPROCS(0) == 1 {
+	if n < crewLeast || runtime.GOMAXPROCS(0) == 1 {
 		return nil
 	}
 	c := &crew{todo: make(chan *job, jobsAhead), ended: make(chan struct{})}

@@ -108,57 +108,39 @@ func (t *Tree) Backward(b Bounds) iter.Seq2[Entry, error] {
 }
 
 func (t *Tree) entries(start Start, from, stop []byte, yield func(Entry, error) bool) {
-	k, keep := t.format.K, t.format.Mode == Store
 	if err := t.Flush(); err != nil {
 		yield(Entry{}, err)
 		return
 	}
-	err := t.scan(start, from, stop, func(r Record) bool {
-		e := Entry{Key: r.Key[1:], hash: r.Value[:k:k]}
-		if keep {
-			e.Value = r.Value[k:]
-		}
-		return yield(e, nil)
-	})
-	if err != nil {
-		yield(Entry{}, err)
-	}
-}
-
-// scan calls fn with the records of a Scan, until fn returns false.
-func (t *Tree) scan(start Start, from, stop []byte, fn func(Record) bool) error {
-	recs := make([]Record, 8)
-	writes := t.writes
+	s := t.scan(start, from, stop)
+	defer s.close()
+	k, keep := t.format.K, t.format.Mode == Store
 	for {
-		n, err := t.s.Scan(start, from, stop, recs)
+		recs, err := s.read()
 		if err != nil {
-			return err
+			yield(Entry{}, err)
+			return
 		}
-		for i := range recs[:n] {
-			if len(recs[i].Value) < t.format.K {
-				return corruptRecord(recs[i].Key)
+		if len(recs) == 0 {
+			return
+		}
+		for i := range recs { // not by scanner.each: here each nanosecond counts
+			r := &recs[i]
+			if len(r.Value) < k {
+				yield(Entry{}, corruptRecord(r.Key))
+				return
 			}
-			if !fn(recs[i]) {
-				return nil
+			e := Entry{Key: r.Key[1:], hash: r.Value[:k:k]}
+			if keep {
+				e.Value = r.Value[k:]
 			}
-			if t.writes != writes {
-				if t.err != nil {
-					return t.err
-				}
-				return ErrWritten
+			if !yield(e, nil) {
+				return
 			}
-		}
-		if n < len(recs) {
-			return nil
-		}
-		from = recs[n-1].Key
-		if start.Backward() {
-			start = Before
-		} else {
-			start = After
-		}
-		if len(recs) < 256 {
-			recs = make([]Record, 4*len(recs))
+			if t.writes != s.writes {
+				yield(Entry{}, s.check())
+				return
+			}
 		}
 	}
 }
@@ -259,13 +241,14 @@ func (t *Tree) NodesBackward(level int, b Bounds) iter.Seq2[Node, error] {
 }
 
 func (t *Tree) nodes(start Start, from, stop []byte, yield func(Node, error) bool) {
-	err := t.scan(start, from, stop, func(r Record) bool { return yield(t.node(r), nil) })
+	s := t.scan(start, from, stop)
+	err := s.each(func(r *Record) bool { return yield(t.node(r), nil) })
 	if err != nil {
 		yield(Node{}, err)
 	}
 }
 
-func (t *Tree) node(r Record) Node {
+func (t *Tree) node(r *Record) Node {
 	n := Node{Level: int(r.Key[0]), Hash: hashOf(r.Value[:t.format.K])}
 	if len(r.Key) > 1 {
 		n.Key = r.Key[1:]
@@ -289,7 +272,8 @@ func (t *Tree) Children(level int, key []byte) iter.Seq2[Node, error] {
 		}
 		below := byte(level - 1)
 		first := true
-		err := t.scan(AtOrAfter, recordKey(below, key), []byte{byte(level)}, func(r Record) bool {
+		s := t.scan(AtOrAfter, recordKey(below, key), []byte{byte(level)})
+		err := s.each(func(r *Record) bool {
 			if !first && t.rule.Boundary(r.Value) {
 				return false
 			}
@@ -313,6 +297,7 @@ func (t *Tree) Len() (int64, error) {
 		return 0, err
 	}
 	n := total - 2 // the header and the anchor of level 0
-	err = t.scan(AtOrAfter, []byte{1}, []byte{headerLevel}, func(Record) bool { n--; return true })
+	s := t.scan(AtOrAfter, []byte{1}, []byte{headerLevel})
+	err = s.each(func(*Record) bool { n--; return true })
 	return n, err
 }
