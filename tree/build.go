@@ -18,7 +18,7 @@ func (t *Tree) applyPending() error {
 	refs, b.refs, b.spare = b.pending.sorted(t.format.K, b.refs, b.spare)
 	full := b.pending.bytes+pendingEach*b.pending.n > maxPending
 	defer b.release()
-	t.crew = hire(len(refs))
+	t.crew = &crew{}
 	defer t.crew.dismiss()
 	if !t.whole && len(refs) >= bulkLeast {
 		empty, err := t.onlyAnchor(0)
@@ -97,7 +97,7 @@ func (t *Tree) dropLevels() error {
 // build makes every level above 0 from the leaves, from the bottom up, and puts the header
 // behind them: the records are appended in their order.
 func (t *Tree) build() error {
-	t.crew = hire(bulkLeast)
+	t.crew = &crew{}
 	defer t.crew.dismiss()
 	for level := byte(0); ; level++ {
 		only, err := t.onlyAnchor(level)
@@ -179,6 +179,7 @@ func (p *parents) child(j *job, rec Record) (full bool, err error) {
 // close ends the node under way.
 func (p *parents) close(j *job) {
 	j.batch.Put(p.level+1, p.key[1:], zeroHash[:p.t.format.K], nil)
+	j.size = len(j.got.Hashes)
 	p.key = nil
 	j.got.Runs = append(j.got.Runs, Run{End: len(j.got.Hashes)})
 }

@@ -13,24 +13,26 @@ type job struct {
 
 	got Gathered // the children of the nodes in batch
 
+	size   int // bytes to hash
 	stage  stage
-	hashed chan struct{} // a token when the crew has hashed it
-	own    bool          // the flushing goroutine has
+	hashed chan struct{} // a token when the other goroutine has hashed it
+	done   bool          // the flushing goroutine has
 }
 
 const (
-	jobItems  = 128      // items of a job, at most about
-	jobLeast  = 8        // and at least, unless there are fewer: less is not worth handing over
-	jobBytes  = 64 << 10 // bytes of a batch, about; a larger value is alone in its batch
-	jobHashes = 64 << 10 // bytes of child hashes of a job
-	jobsAhead = 3        // jobs under way at once
-	crewLeast = 256      // changes worth a second goroutine
-	spins     = 20000    // looks at a job before sleeping, some 10 µs
+	jobItems  = 128       // items of a job, at most about
+	jobLeast  = 8         // and at least, unless there are fewer: less is not worth handing over
+	jobBytes  = 64 << 10  // bytes of a batch, about; a larger value is alone in its batch
+	jobHashes = 64 << 10  // bytes of child hashes of a job
+	jobsAhead = 3         // jobs under way at once
+	aloneMost = 256 << 10 // bytes to hash before a second goroutine is worth its start
+	spins     = 20000     // looks at a job before sleeping, some 10 µs
 )
 
 func (j *job) reset() {
 	j.batch.Reset()
 	j.isB = j.isB[:0]
+	j.size = 0
 }
 
 // slots returns j.effects with room for every item of the batch.
@@ -57,26 +59,17 @@ type stage interface {
 	apply(*job) error
 }
 
-// A crew is a goroutine that hashes jobs beside the one that flushes, for the time of a flush.
+// A crew hashes the jobs of a flush: the flushing goroutine alone at first, and with another
+// beside it once there has been enough to hash to be worth that. The zero crew is ready.
 type crew struct {
-	todo  chan *job
+	alone int       // bytes hashed alone
+	todo  chan *job // for the other goroutine; nil while alone
 	ended chan struct{}
 }
 
-// hire starts a crew, or returns nil where n changes are too few to share or there is one
-// processor only.
-func hire(n int) *crew {
-	if n < crewLeast || runtime.GOMAXPROCS(0) == 1 {
-		return nil
-	}
-	c := &crew{todo: make(chan *job, jobsAhead), ended: make(chan struct{})}
-	go c.work()
-	return c
-}
-
-// dismiss ends the crew's goroutine and waits for that.
+// dismiss ends the other goroutine, if there is one, and waits for its end.
 func (c *crew) dismiss() {
-	if c != nil {
+	if c.todo != nil {
 		close(c.todo)
 		<-c.ended
 	}
@@ -98,21 +91,41 @@ func (c *crew) work() {
 	}
 }
 
+// ahead returns how many jobs may be filled before one is applied.
+func (c *crew) ahead() int {
+	if c.todo == nil {
+		return 1
+	}
+	return jobsAhead
+}
+
+// push hands over a job that is filled.
 func (c *crew) push(s stage, j *job) {
+	j.stage, j.done = s, false
+	if c.todo == nil {
+		return
+	}
 	if j.hashed == nil {
 		j.hashed = make(chan struct{}, 1)
 	}
-	j.stage, j.own = s, false
 	c.todo <- j
 }
 
-// wait returns when j is hashed. It hashes what the crew has not begun.
+// wait returns when j is hashed. It hashes what nobody has begun.
 func (c *crew) wait(j *job) {
-	for !j.own {
+	if c.todo == nil {
+		j.stage.hash(j)
+		if c.alone += j.size; c.alone > aloneMost && runtime.GOMAXPROCS(0) > 1 {
+			c.todo, c.ended = make(chan *job, jobsAhead), make(chan struct{})
+			go c.work()
+		}
+		return
+	}
+	for !j.done {
 		select {
 		case next := <-c.todo:
 			next.stage.hash(next)
-			next.own = true
+			next.done = true
 		default:
 			for i := 0; i < spins && len(j.hashed) == 0; i++ {
 			}
@@ -122,25 +135,18 @@ func (c *crew) wait(j *job) {
 	}
 }
 
-// run takes a stage through all its jobs, in order, with the help of a crew if c is not nil.
+// run takes a stage through all its jobs, in order.
 func run(s stage, jobs *[jobsAhead]job, c *crew) error {
-	more, err := s.fill(&jobs[0])
-	if err != nil {
-		return err
-	}
-	if !more || c == nil {
-		return runInPlace(s, &jobs[0], more)
-	}
-	c.push(s, &jobs[0])
-	filled, applied := 1, 0
+	filled, applied := 0, 0
 	defer func() { // after an error: leave no job to the crew
 		for ; applied < filled; applied++ {
 			c.wait(&jobs[applied%jobsAhead])
 		}
 	}()
-	for applied < filled {
-		if more && filled-applied < jobsAhead {
+	for more := true; more || applied < filled; {
+		if more && filled-applied < c.ahead() {
 			j := &jobs[filled%jobsAhead]
+			var err error
 			if more, err = s.fill(j); err != nil {
 				return err
 			}
@@ -156,17 +162,4 @@ func run(s stage, jobs *[jobsAhead]job, c *crew) error {
 		}
 	}
 	return nil
-}
-
-func runInPlace(s stage, j *job, more bool) error {
-	for {
-		s.hash(j)
-		if err := s.apply(j); err != nil || !more {
-			return err
-		}
-		var err error
-		if more, err = s.fill(j); err != nil {
-			return err
-		}
-	}
 }

@@ -18,7 +18,7 @@ func (l *leaves) fill(j *job) (more bool, err error) {
 		size += len(w.whole)
 		n++
 	}
-	j.refs, l.refs = l.refs[:n], l.refs[n:]
+	j.refs, l.refs, j.size = l.refs[:n], l.refs[n:], size
 	return len(l.refs) > 0, nil
 }
 

@@ -169,6 +169,7 @@ func (r *nodes) fill(j *job) (more bool, err error) {
 		r.end = append(r.end[:0], j.got.End...)
 		r.ended = j.got.End == nil
 	}
+	j.size = len(j.got.Hashes)
 	r.pass(j.got.Done)
 	if len(j.got.Runs) == 0 && r.asked < r.questions.Len() {
 		if err := r.wide(j); err != nil {
