@@ -56,6 +56,7 @@ type Env struct {
 	file     fs.FileInfo // as registered; nil for an attached environment
 	made     bool        // the data file was missing
 	attached bool
+	single   bool // path is that of the data file; only in an attached environment
 
 	active  atomic.Int64  // transactions under way
 	closing atomic.Bool   // no new ones
@@ -138,7 +139,8 @@ func (e *Env) open(path string, o Options) error {
 }
 
 // Attach makes an Env of an environment that the caller has opened and goes on to own. Closing
-// the Env waits for its transactions and leaves the caller's environment open.
+// the Env waits for its transactions and leaves the caller's environment open. One with the
+// WriteMap flag gives [ErrWriteMap]: LMDB cannot nest transactions in it.
 func Attach(env *lmdb.Env) (*Env, error) {
 	path, err := env.Path()
 	if err != nil {
@@ -148,8 +150,12 @@ func Attach(env *lmdb.Env) (*Env, error) {
 	if err != nil {
 		return nil, classify("attach "+path, err)
 	}
+	if flags&lmdb.WriteMap != 0 {
+		return nil, fmt.Errorf("attach %s: %w", path, ErrWriteMap)
+	}
 	e := newEnv(path)
 	e.env, e.attached, e.readOnly = env, true, flags&lmdb.Readonly != 0
+	e.single = flags&lmdb.NoSubdir != 0
 	return e, nil
 }
 
@@ -160,7 +166,12 @@ func (e *Env) Path() string { return e.path }
 func (e *Env) ReadOnly() bool { return e.readOnly }
 
 // DataFile returns the path of the file that holds the data.
-func (e *Env) DataFile() string { return filepath.Join(e.path, "data.mdb") }
+func (e *Env) DataFile() string {
+	if e.single {
+		return e.path
+	}
+	return filepath.Join(e.path, "data.mdb")
+}
 
 // Sync flushes to disk what commits without sync have left in memory.
 func (e *Env) Sync() error {

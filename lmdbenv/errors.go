@@ -37,6 +37,10 @@ var (
 	ErrNoTable = errors.New("no such table")
 	// ErrDiskFull says that the file system has no space left.
 	ErrDiskFull = errors.New("disk is full")
+	// ErrWriteMap refuses an environment with LMDB's WriteMap flag.
+	ErrWriteMap = errors.New("environment has the WriteMap flag")
+	// ErrTableName refuses a table name that LMDB cannot hold.
+	ErrTableName = errors.New("table name is not 1 to 511 bytes without a zero byte")
 	// ErrNested says that a write transaction was begun inside another one.
 	ErrNested = errors.New("write transaction inside a write transaction")
 	// ErrReadOnly says that the environment is open for reading only.

@@ -2,6 +2,7 @@ package lmdbenv
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
 
@@ -18,11 +19,15 @@ type Handle struct {
 // Name returns the table's name, "" for LMDB's unnamed table.
 func (h Handle) Name() string { return h.name }
 
+// maxTableName is the longest key of LMDB, which a table's name is.
+const maxTableName = 511
+
 // OpenTable returns the handle of the table name, "" for the unnamed one, and runs prepare on
 // its records in the same transaction, which commits: a handle from a transaction that does not
 // would not be valid. If the environment takes writes, a missing table is made; otherwise it
 // gives [ErrNoTable]. A table of another kind than okra's, with duplicates or another order of
-// keys, gives [tree.ErrNotOkra]. It must not be called within Update.
+// keys, gives [tree.ErrNotOkra], a name that LMDB cannot hold [ErrTableName], and a call within
+// Update [ErrNested].
 func (e *Env) OpenTable(name string, prepare func(*Txn, tree.Storage) error) (Handle, error) {
 	var h Handle
 	within := func(t *Txn, flags uint) (err error) {
@@ -34,6 +39,9 @@ func (e *Env) OpenTable(name string, prepare func(*Txn, tree.Storage) error) (Ha
 			return err
 		}
 		return prepare(t, s)
+	}
+	if len(name) > maxTableName || strings.Contains(name, "\x00") {
+		return h, fmt.Errorf("%w: %q", ErrTableName, name)
 	}
 	if e.nested() {
 		return h, ErrNested

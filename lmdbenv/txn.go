@@ -105,10 +105,9 @@ func (e *Env) Update(fn func(*Txn) error) error {
 	defer func() { e.writing <- struct{}{} }()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	e.writer.Store(thread())
-	defer e.writer.Store(0)
 	var inner error
 	err := e.env.UpdateLocked(func(txn *lmdb.Txn) error {
+		defer e.writer.Store(e.writer.Swap(thread()))
 		txn.RawRead = true
 		inner = fn(&Txn{txn: txn, memory: &e.memory})
 		return inner
@@ -142,7 +141,8 @@ func (e *Env) Join(txn *lmdb.Txn, fn func(t *Txn, writes bool) error) error {
 		inner = fn(newTxn(sub), true)
 		return inner
 	})
-	if !ran && lmdb.IsErrnoSys(err, syscall.EINVAL) { // only write transactions nest
+	// Only write transactions nest.
+	if !ran && (lmdb.IsErrnoSys(err, syscall.EINVAL) || lmdb.IsErrnoSys(err, syscall.EACCES)) {
 		raw := txn.RawRead
 		defer func() { txn.RawRead = raw }()
 		t := newTxn(txn)

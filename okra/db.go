@@ -47,8 +47,8 @@ func Open(path string, opts *Options) (*DB, error) {
 
 // Attach makes a DB of an LMDB environment that the caller has opened and goes on to own, with
 // room for a named table if opts name one. MapSize, ReadOnly, NoSync and FileMode of opts do
-// not apply. Close the DB before the environment. An environment with the WriteMap flag cannot
-// be attached: it has no nested transactions.
+// not apply. Close the DB before the environment. An environment with the WriteMap flag gives
+// [ErrWriteMap]: it has no nested transactions.
 func Attach(env *lmdb.Env, opts *Options) (*DB, error) {
 	if opts == nil {
 		opts = &Options{}

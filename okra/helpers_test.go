@@ -207,7 +207,7 @@ func inChild(t *testing.T, fn func(t *testing.T)) {
 		return
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=10s")
-	cmd.Env = append(os.Environ(), childVar+"="+t.Name())
+	cmd.Env = append(os.Environ(), childVar+"="+t.Name(), "GORACE=atexit_sleep_ms=0")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if err == nil {

@@ -1,6 +1,7 @@
 package okra
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/okradb/okra-go/lmdbenv"
@@ -23,7 +24,7 @@ func (t *Table) Format() Format { return t.format }
 
 // Table opens the tree in the named table, and makes it if it is missing and the store takes
 // writes. The fields of f that are not zero must agree with a tree that is there. It gives
-// [ErrOptions] if the name is empty, [ErrNested] inside Update, and else the errors of [Open].
+// [ErrOptions] for a name that LMDB cannot hold, [ErrNested] inside Update, and else the errors of [Open].
 func (db *DB) Table(name string, f Format) (*Table, error) {
 	doing := fmt.Sprintf("open table %q of %s", name, db.Path())
 	if name == "" {
@@ -57,6 +58,9 @@ func (db *DB) open(name string, f Format) (*Table, error) {
 	}
 	var err error
 	t.handle, err = db.env.OpenTable(name, prepare)
+	if errors.Is(err, lmdbenv.ErrTableName) {
+		err = fmt.Errorf("%w: %w", ErrOptions, err)
+	}
 	return t, err
 }
 

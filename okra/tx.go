@@ -48,11 +48,12 @@ type Tx struct {
 // [ErrOptions].
 func (tx *Tx) Table(t *Table) *Tx {
 	first := tx.first
-	if t.db == tx.db && t.Name() == first.table.Name() {
+	same := func(o *Tx) bool { return o.table.db == t.db && o.table.Name() == t.Name() }
+	if same(first) {
 		return first
 	}
 	for _, o := range first.more {
-		if o.table == t {
+		if same(o) {
 			return o
 		}
 	}
