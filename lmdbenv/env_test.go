@@ -216,7 +216,8 @@ func TestStats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.MapSize != 1<<30 || s.MaxReaders != defaultReaders || s.UsedSize+s.FreeSize > s.FileSize+1<<20 {
+		if s.MapSize != 1<<30 || s.MaxReaders != defaultReaders ||
+			s.UsedSize+s.FreeSize > s.FileSize+1<<20 {
 			t.Errorf("%+v", s)
 		}
 		return s

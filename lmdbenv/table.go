@@ -43,7 +43,7 @@ func (e *Env) OpenTable(name string, prepare func(*Txn, tree.Storage) error) (Ha
 	if len(name) > maxTableName || strings.Contains(name, "\x00") {
 		return h, fmt.Errorf("%w: %q", ErrTableName, name)
 	}
-	if e.nested() {
+	if e.InUpdate() {
 		return h, ErrNested
 	}
 	e.opening.Lock() // LMDB wants handles opened by one transaction at a time

@@ -98,7 +98,7 @@ func (e *Env) Update(fn func(*Txn) error) error {
 		return err
 	}
 	defer e.leave()
-	if e.nested() {
+	if e.InUpdate() {
 		return ErrNested
 	}
 	<-e.writing
@@ -118,9 +118,9 @@ func (e *Env) Update(fn func(*Txn) error) error {
 	return classify("commit to "+e.path, err)
 }
 
-// nested reports whether the calling goroutine is inside a write transaction. A goroutine that
-// writes has its thread for itself, so that the same thread is the same goroutine.
-func (e *Env) nested() bool {
+// InUpdate reports whether the calling goroutine is inside a write transaction of e. A goroutine
+// that writes has its thread for itself, so that the same thread is the same goroutine.
+func (e *Env) InUpdate() bool {
 	w := e.writer.Load()
 	return w != 0 && w == thread()
 }

@@ -13,8 +13,9 @@ import (
 
 // A DB is an open store. It may be used by many goroutines.
 type DB struct {
-	env  *lmdbenv.Env
-	main *Table
+	env   *lmdbenv.Env
+	main  *Table
+	group group
 }
 
 // buffers holds the memory of writing trees for the next ones: a small transaction costs less

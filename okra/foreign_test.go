@@ -50,7 +50,9 @@ func TestL32ReadOnlyOpenOfNoStore(t *testing.T) {
 		{"something else in the file", func(t *testing.T, dir string) {
 			writeFile(t, dir, string(make([]byte, 1<<15)))
 		}, "", okra.ErrNotLMDB},
-		{"a short file", func(t *testing.T, dir string) { writeFile(t, dir, "short") }, "", okra.ErrNotLMDB},
+		{"a short file", func(t *testing.T, dir string) {
+			writeFile(t, dir, "short")
+		}, "", okra.ErrNotLMDB},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

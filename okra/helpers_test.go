@@ -29,6 +29,12 @@ func storeIn(t *testing.T, dir string, opts okra.Options) *okra.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+	finish(t, db)
+	return db
+}
+
+// finish checks db's tree and closes it at the end of the test.
+func finish(t *testing.T, db *okra.DB) {
 	t.Cleanup(func() {
 		if err := db.View(wholeTree); err != nil && !errors.Is(err, okra.ErrClosed) {
 			t.Errorf("the tree at the end: %v", err)
@@ -37,6 +43,16 @@ func storeIn(t *testing.T, dir string, opts okra.Options) *okra.DB {
 			t.Error(err)
 		}
 	})
+}
+
+// attach makes a DB of env, to be checked and closed as that of storeIn.
+func attach(t *testing.T, env *lmdb.Env, opts okra.Options) *okra.DB {
+	t.Helper()
+	db, err := okra.Attach(env, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish(t, db)
 	return db
 }
 

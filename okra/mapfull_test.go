@@ -159,12 +159,9 @@ func TestL33MapFullInJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := foreignTable(t, env, "own", 0)
-	db, err := okra.Attach(env, &okra.Options{Table: "index"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := attach(t, env, okra.Options{Table: "index"})
 	updateOK(t, db, put("a", "1"))
-	err = env.Update(func(txn *lmdb.Txn) error {
+	err := env.Update(func(txn *lmdb.Txn) error {
 		if err := txn.Put(own, []byte("k"), []byte("kept"), 0); err != nil {
 			return err
 		}

@@ -53,7 +53,9 @@ func TestL13UpdateInsideView(t *testing.T) {
 func TestL13UpdateOfAnotherStore(t *testing.T) {
 	inChild(t, func(t *testing.T) {
 		a, b := newStore(t, okra.Options{}), newStore(t, okra.Options{})
-		updateOK(t, a, func(tx *okra.Tx) error { return errors.Join(put("k", "a")(tx), b.Update(put("k", "b"))) })
+		updateOK(t, a, func(tx *okra.Tx) error {
+			return errors.Join(put("k", "a")(tx), b.Update(put("k", "b")))
+		})
 		viewOK(t, a, wantContent("k", "a"))
 		viewOK(t, b, wantContent("k", "b"))
 	})
@@ -63,11 +65,8 @@ func TestL13UpdateOfAnotherStore(t *testing.T) {
 func TestL13UpdateInsideJoin(t *testing.T) {
 	inChild(t, func(t *testing.T) {
 		env := ownEnv(t, t.TempDir(), 0)
-		db, err := okra.Attach(env, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = env.Update(func(txn *lmdb.Txn) error {
+		db := attach(t, env, okra.Options{})
+		err := env.Update(func(txn *lmdb.Txn) error {
 			return db.Join(txn, func(tx *okra.Tx) error {
 				if err := put("a", "1")(tx); err != nil {
 					return err
@@ -233,13 +232,10 @@ func TestL12Goroutines(t *testing.T) {
 func TestL13UpdateInsideJoinWithAnotherWaiting(t *testing.T) {
 	inChild(t, func(t *testing.T) {
 		env := ownEnv(t, t.TempDir(), 0)
-		db, err := okra.Attach(env, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := attach(t, env, okra.Options{})
 		never := func(*okra.Tx) error { t.Error("the inner function runs"); return nil }
 		done := make(chan error)
-		err = env.Update(func(txn *lmdb.Txn) error {
+		err := env.Update(func(txn *lmdb.Txn) error {
 			return db.Join(txn, func(tx *okra.Tx) error {
 				go func() {
 					done <- db.Update(func(*okra.Tx) error {

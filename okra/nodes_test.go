@@ -64,7 +64,8 @@ func nodesAgree(tx *okra.Tx, n int) error {
 			}
 			again, err := tx.Node(level, node.Key)
 			if err != nil || again.Hash != node.Hash || !bytes.Equal(again.Key, node.Key) {
-				return fmt.Errorf("node %d %x is %s, found as %s (%v)", level, node.Key, node.Hash, again.Hash, err)
+				return fmt.Errorf("node %d %x is %s, found as %s (%v)",
+					level, node.Key, node.Hash, again.Hash, err)
 			}
 			var joined []byte
 			for child, err := range tx.Children(level, node.Key) {

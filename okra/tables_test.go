@@ -93,7 +93,8 @@ func TestTableByTwoHandles(t *testing.T) {
 		if err := errors.Join(put("a", "1")(tx), put("b", "2")(tx.Table(handles[0]))); err != nil {
 			return err
 		}
-		return errors.Join(wantContent("a", "1")(tx.Table(own)), wantContent("b", "2")(tx.Table(handles[1])))
+		return errors.Join(wantContent("a", "1")(tx.Table(own)),
+			wantContent("b", "2")(tx.Table(handles[1])))
 	})
 	err = db.Update(func(tx *okra.Tx) error {
 		a, b := tx.Table(handles[0]), tx.Table(handles[1])
@@ -219,4 +220,22 @@ func TestTableAmongForeignOnes(t *testing.T) {
 	viewOK(t, db, wantContent("a", "1"))
 	wantIs(t, "Table of theirs", tableErr(db, "theirs"), okra.ErrNotOkra)
 	wantIs(t, "Table by a record's name", tableErr(db, "user"), okra.ErrNotOkra)
+}
+
+// A View does not know a table that was made after it began: an error, and the next View does.
+func TestTableMadeDuringView(t *testing.T) {
+	db := newStore(t, okra.Options{Table: "main"})
+	var table *okra.Table
+	viewOK(t, db, func(tx *okra.Tx) (err error) {
+		if table, err = db.Table("more", okra.Format{}); err != nil {
+			return err
+		}
+		for name, err := range everyCall(tx.Table(table)) {
+			if err == nil {
+				t.Errorf("%s works", name)
+			}
+		}
+		return wantContent()(tx)
+	})
+	viewOK(t, db, func(tx *okra.Tx) error { return wantContent()(tx.Table(table)) })
 }

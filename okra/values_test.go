@@ -115,3 +115,79 @@ func TestL31ValueSizes(t *testing.T) {
 		}
 	}
 }
+
+// What a View has lent stays as it is until it ends, whatever is committed meanwhile; what an
+// Update has lent stays while it only looks up more.
+func TestLentValues(t *testing.T) {
+	db := newStore(t, okra.Options{Q: 4})
+	fill := func(tx *okra.Tx, value string) error {
+		for i := range 500 {
+			if err := put(fmt.Sprintf("%03d", i), value)(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	updateOK(t, db, func(tx *okra.Tx) error { return fill(tx, "old") })
+	viewOK(t, db, func(tx *okra.Tx) error {
+		var lent [][]byte
+		for e, err := range tx.All() {
+			if err != nil {
+				return err
+			}
+			v, err := tx.Get(e.Key)
+			if err != nil {
+				return err
+			}
+			lent = append(lent, v, e.Value)
+		}
+		for i := range 10 {
+			updateOK(t, db, func(tx *okra.Tx) error {
+				if i%2 == 0 {
+					return fill(tx, fmt.Sprintf("new value of round %d", i))
+				}
+				return tx.Delete(fmt.Appendf(nil, "%03d", i))
+			})
+		}
+		if _, err := tx.Root(); err != nil {
+			return err
+		}
+		for i, v := range lent {
+			if string(v) != "old" {
+				t.Fatalf("value %d is %q, want \"old\"", i, v)
+			}
+		}
+		return nil
+	})
+	updateOK(t, db, func(tx *okra.Tx) error {
+		if err := fill(tx, "newest"); err != nil {
+			return err
+		}
+		if _, err := tx.Root(); err != nil { // some are in LMDB and some still wait
+			return err
+		}
+		if err := put("000", "waits")(tx); err != nil {
+			return err
+		}
+		stored, err := tx.Get([]byte("400"))
+		if err != nil {
+			return err
+		}
+		waiting, err := tx.Get([]byte("000"))
+		if err != nil {
+			return err
+		}
+		for i := range 500 {
+			if _, err := tx.Get(fmt.Appendf(nil, "%03d", i)); err != nil {
+				return err
+			}
+			if _, err := tx.Has(fmt.Appendf(nil, "absent %d", i)); err != nil {
+				return err
+			}
+		}
+		if string(stored) != "newest" || string(waiting) != "waits" {
+			t.Errorf("after more look-ups the values are %q and %q", stored, waiting)
+		}
+		return nil
+	})
+}

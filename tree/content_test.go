@@ -95,7 +95,9 @@ func TestM2DifferentContents(t *testing.T) {
 		"NUL at the end of the value": {{"a": "v"}, {"a": "v\x00"}},
 		"empty value against absent":  {{"a": "", "b": "1"}, {"b": "1"}},
 		"empty value against NUL":     {{"a": ""}, {"a": "\x00"}},
-		"one entry against two":       {{"a": "b", "c": "d"}, {"a": "b\x00\x00\x00\x01c\x00\x00\x00\x01d"}},
+		"two entries against one": {
+			{"a": "b", "c": "d"}, {"a": "b\x00\x00\x00\x01c\x00\x00\x00\x01d"},
+		},
 	}
 	for name, pair := range pairs {
 		for _, f := range formats() {

@@ -196,13 +196,19 @@ func TestReadsFail(t *testing.T) {
 	}
 	m, f := c.build(t, tree.Format{Q: 4})
 	reads := map[string]func(*tree.Tree) error{
-		"Get":      func(tr *tree.Tree) error { _, err := tr.Get(u32(1)); return err },
-		"Has":      func(tr *tree.Tree) error { _, err := tr.Has(u32(1)); return err },
-		"Root":     func(tr *tree.Tree) error { _, err := tr.Root(); return err },
-		"Node":     func(tr *tree.Tree) error { _, err := tr.Node(1, nil); return err },
-		"Len":      func(tr *tree.Tree) error { _, err := tr.Len(); return err },
-		"Range":    func(tr *tree.Tree) error { _, err := entryKeys(tr.Range(tree.Bounds{})); return err },
-		"Backward": func(tr *tree.Tree) error { _, err := entryKeys(tr.Backward(tree.Bounds{})); return err },
+		"Get":  func(tr *tree.Tree) error { _, err := tr.Get(u32(1)); return err },
+		"Has":  func(tr *tree.Tree) error { _, err := tr.Has(u32(1)); return err },
+		"Root": func(tr *tree.Tree) error { _, err := tr.Root(); return err },
+		"Node": func(tr *tree.Tree) error { _, err := tr.Node(1, nil); return err },
+		"Len":  func(tr *tree.Tree) error { _, err := tr.Len(); return err },
+		"Range": func(tr *tree.Tree) error {
+			_, err := entryKeys(tr.Range(tree.Bounds{}))
+			return err
+		},
+		"Backward": func(tr *tree.Tree) error {
+			_, err := entryKeys(tr.Backward(tree.Bounds{}))
+			return err
+		},
 		"Nodes": func(tr *tree.Tree) error {
 			_, err := collect(tr.Nodes)(0, tree.Bounds{})
 			return err

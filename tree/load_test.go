@@ -186,8 +186,14 @@ func TestM17MoreThanMemory(t *testing.T) {
 		start content
 		run   func(*tree.Tree) error
 	}{
-		"sorted load":      {nil, func(tr *tree.Tree) error { _, err := tr.Load(numbered(sorted, value)); return err }},
-		"shuffled load":    {nil, func(tr *tree.Tree) error { _, err := tr.Load(numbered(rng.Perm(n), value)); return err }},
+		"sorted load": {nil, func(tr *tree.Tree) error {
+			_, err := tr.Load(numbered(sorted, value))
+			return err
+		}},
+		"shuffled load": {nil, func(tr *tree.Tree) error {
+			_, err := tr.Load(numbered(rng.Perm(n), value))
+			return err
+		}},
 		"into a full tree": {old, func(tr *tree.Tree) error { return put(tr, rng.Perm(n)) }},
 		"few keys, many times": {nil, func(tr *tree.Tree) error {
 			return errors.Join(put(tr, sorted), tr.Flush(), put(tr, few))

@@ -114,15 +114,21 @@ func TestL32WriteWhileRanging(t *testing.T) {
 	}
 	m, f := c.build(t, tree.Format{Q: 1 << 30})
 	writes := map[string]func(*tree.Tree) error{
-		"Put":           func(tr *tree.Tree) error { return tr.Put(u32(1), nil) },
-		"Put of a new":  func(tr *tree.Tree) error { return tr.Put([]byte("new"), nil) },
-		"Delete":        func(tr *tree.Tree) error { return tr.Delete(u32(50)) },
-		"write, Flush":  func(tr *tree.Tree) error { return errors.Join(tr.Delete(u32(50)), tr.Flush()) },
-		"refused Put":   func(tr *tree.Tree) error { return tr.Put(nil, nil) },
-		"refused Load":  func(tr *tree.Tree) error { _, err := tr.Load(content{}.sequence()); return err },
-		"PutHash":       func(tr *tree.Tree) error { return tr.PutHash(u32(1), tree.EmptyHash(16)) },
-		"long key":      func(tr *tree.Tree) error { return tr.Delete(make([]byte, tree.MaxKey+1)) },
-		"reads and all": func(tr *tree.Tree) error { _, err := tr.Root(); return errors.Join(err, tr.Flush()) },
+		"Put":          func(tr *tree.Tree) error { return tr.Put(u32(1), nil) },
+		"Put of a new": func(tr *tree.Tree) error { return tr.Put([]byte("new"), nil) },
+		"Delete":       func(tr *tree.Tree) error { return tr.Delete(u32(50)) },
+		"write, Flush": func(tr *tree.Tree) error { return errors.Join(tr.Delete(u32(50)), tr.Flush()) },
+		"refused Put":  func(tr *tree.Tree) error { return tr.Put(nil, nil) },
+		"refused Load": func(tr *tree.Tree) error {
+			_, err := tr.Load(content{}.sequence())
+			return err
+		},
+		"PutHash":  func(tr *tree.Tree) error { return tr.PutHash(u32(1), tree.EmptyHash(16)) },
+		"long key": func(tr *tree.Tree) error { return tr.Delete(make([]byte, tree.MaxKey+1)) },
+		"reads and all": func(tr *tree.Tree) error {
+			_, err := tr.Root()
+			return errors.Join(err, tr.Flush())
+		},
 	}
 	for name, w := range writes {
 		for seq := range sequences(tree.New(m, f, nil)) {

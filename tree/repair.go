@@ -136,6 +136,7 @@ type nodes struct {
 	left  int // changes from there
 
 	questions Batch
+	rest      Batch  // those not answered, for the next call
 	asked     int    // questions answered
 	offset    int    // where in questions the next one is
 	end       []byte // record key where the last node gathered ends
@@ -157,8 +158,8 @@ func (r *nodes) fill(j *job) (more bool, err error) {
 		r.ask()
 	}
 	j.got.room()
-	rest := r.questions.Rest(r.offset, r.questions.Len()-r.asked)
-	if err := r.t.s.Gather(&rest, r.t.rule, &j.got); err != nil {
+	r.rest = r.questions.Rest(r.offset, r.questions.Len()-r.asked)
+	if err := r.t.s.Gather(&r.rest, r.t.rule, &j.got); err != nil {
 		return false, err
 	}
 	for _, run := range j.got.Runs {
