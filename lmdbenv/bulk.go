@@ -158,11 +158,17 @@ func (s *bulk) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) error
 	p, size := chars(b.Bytes())
 	code := C.okra_apply(s.c, p, size, C.uint32_t(rule.Limit),
 		(*C.uint8_t)(unsafe.Pointer(&effects[0])))
+	return s.wrote(code)
+}
+
+// wrote returns the error of a write.
+func (s *bulk) wrote(code C.int) error {
+	*s.full = *s.full || code == C.int(lmdb.MapFull)
 	return codeError("mdb_cursor_put", int(code))
 }
 
 // Append implements tree.Storage.
 func (s *bulk) Append(b *tree.Batch) error {
 	p, size := chars(b.Bytes())
-	return codeError("mdb_cursor_put", int(C.okra_append(s.c, p, size)))
+	return s.wrote(C.okra_append(s.c, p, size))
 }

@@ -3,6 +3,7 @@
 package lmdbenv
 
 import (
+	"context"
 	"reflect"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestStorageWithoutPages(t *testing.T) {
 	}
 	defer direct(true)
 	e, h := openTest(t)
-	err := e.Update(func(txn *Txn) error {
+	err := e.Update(context.Background(), func(txn *Txn) error {
 		s, err := txn.Storage(h)
 		if err != nil {
 			return err

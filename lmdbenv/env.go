@@ -1,6 +1,7 @@
 package lmdbenv
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -8,22 +9,27 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
+	"time"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
 )
 
 // Options for Open; each zero field means the default.
 type Options struct {
-	MapSize    int64       // largest size of the data in bytes; 1 TiB (1 GiB on 32 bits)
-	MaxReaders int         // reader slots; 1024
-	MaxTables  int         // named tables; 128
-	FileMode   fs.FileMode // of files made, before umask; 0o644. Directories add the x bits
-	ReadOnly   bool        // open an existing database for reading; makes no file
-	NoSync     bool        // do not flush at commit: a crash of the machine may lose or damage data
+	MapSize     int64         // first size of the map in bytes; 1 TiB (1 GiB on 32 bits), or less
+	MaxSize     int64         // bound of its growth in bytes; 64 TiB (1 GiB)
+	GrowTimeout time.Duration // how long growing waits for transactions to end; 10 s
+	MaxReaders  int           // reader slots; 2048
+	MaxTables   int           // named tables; 128
+	FileMode    fs.FileMode   // of files made, before umask; 0o644. Directories add the x bits
+	ReadOnly    bool          // open an existing database for reading; makes no data file
+	NoLock      bool          // with ReadOnly: without LMDB's lock file; nobody may write meanwhile
+	NoSync      bool          // do not flush at commit: a crash of the machine may lose or damage data
 }
 
 const (
-	defaultReaders = 1024
+	defaultReaders = 2048
 	defaultTables  = 128
 	defaultMode    = 0o644
 )
@@ -31,9 +37,15 @@ const (
 // defaultMapSize reserves address space, not disk: the file is as large as its data.
 const defaultMapSize = 1 << (30 + 10*(strconv.IntSize/64))
 
+// leastMapSize is what the default is halved to where less address space is to be had.
+const leastMapSize = 1 << 28
+
 func (o Options) withDefaults() Options {
-	if o.MapSize == 0 {
-		o.MapSize = defaultMapSize
+	if o.MaxSize == 0 {
+		o.MaxSize = max(mapMost, o.MapSize)
+	}
+	if o.GrowTimeout == 0 {
+		o.GrowTimeout = growPatience
 	}
 	if o.MaxReaders == 0 {
 		o.MaxReaders = defaultReaders
@@ -58,9 +70,10 @@ type Env struct {
 	attached bool
 	single   bool // path is that of the data file; only in an attached environment
 
-	active  atomic.Int64  // transactions under way
-	closing atomic.Bool   // no new ones
-	drained chan struct{} // a token when active came to 0 while closing
+	maxSize  int64         // of the map
+	patience time.Duration // of growing
+
+	gate *gate
 
 	writing chan struct{}  // a token: the right to begin the write transaction
 	writer  atomic.Uintptr // the thread of the write transaction, or 0
@@ -70,17 +83,22 @@ type Env struct {
 
 	mu   sync.Mutex // guards idle
 	idle []*Txn     // read transactions that are reset
+
+	closed sync.Mutex // held while closing
+	gone   bool       // env is closed; guarded by closed
 }
 
-// Open opens the environment in the directory at path, and makes both unless o.ReadOnly. The
-// errors are [ErrNotExist], [ErrPermission], [ErrNotLMDB], [ErrMapSize], [tree.ErrCorrupt] for a
-// file that is cut short, and [ErrInUse] when this process has the file open by any path: LMDB
-// cannot bear that. A failed Open leaves nothing behind but a directory.
+// Open opens the environment in the directory at path, and makes both unless o.ReadOnly. It
+// frees the reader slots of processes that have died.
+//
+// The errors are [ErrNotExist], [ErrPermission], [ErrNotLMDB], [ErrMapSize], [tree.ErrCorrupt]
+// for a file that is cut short, and [ErrInUse] when this process has the file open by any path:
+// LMDB cannot bear that. A failed Open leaves nothing behind but a directory.
 func Open(path string, o Options) (*Env, error) {
 	o = o.withDefaults()
 	doing := "open " + path
-	if o.MapSize < 0 {
-		return nil, fmt.Errorf("%s: map size is %d bytes", doing, o.MapSize)
+	if o.MapSize < 0 || o.MaxSize < 0 {
+		return nil, fmt.Errorf("%s: negative map size", doing)
 	}
 	if !o.ReadOnly {
 		if err := os.MkdirAll(path, o.FileMode|(o.FileMode&0o444)>>2); err != nil {
@@ -88,11 +106,11 @@ func Open(path string, o Options) (*Env, error) {
 		}
 	}
 	e := newEnv(path)
-	e.readOnly = o.ReadOnly
+	e.readOnly, e.maxSize, e.patience = o.ReadOnly, o.MaxSize, o.GrowTimeout
 	if err := e.register(o.FileMode); err != nil {
 		return nil, classify(doing, err)
 	}
-	if err := e.open(path, o); err != nil {
+	if err := e.open(o); err != nil {
 		e.undo()
 		return nil, classify(doing, err)
 	}
@@ -100,12 +118,28 @@ func Open(path string, o Options) (*Env, error) {
 }
 
 func newEnv(path string) *Env {
-	e := &Env{path: path, drained: make(chan struct{}, 1), writing: make(chan struct{}, 1)}
+	e := &Env{path: path, gate: newGate(), writing: make(chan struct{}, 1)}
 	e.writing <- struct{}{}
 	return e
 }
 
-func (e *Env) open(path string, o Options) error {
+// open opens the environment with the map size asked for or, by default, with the largest up
+// to the default for which there is address space.
+func (e *Env) open(o Options) error {
+	if o.MapSize != 0 {
+		return e.openSized(o, min(o.MapSize, o.MaxSize))
+	}
+	size := min(defaultMapSize, o.MaxSize)
+	for {
+		err := e.openSized(o, size)
+		if size <= leastMapSize || !lmdb.IsErrnoSys(err, syscall.ENOMEM) {
+			return err
+		}
+		size /= 2
+	}
+}
+
+func (e *Env) openSized(o Options, size int64) error {
 	env, err := lmdb.NewEnv()
 	if err != nil {
 		return err
@@ -113,6 +147,9 @@ func (e *Env) open(path string, o Options) error {
 	var flags uint
 	if o.ReadOnly {
 		flags |= lmdb.Readonly
+		if o.NoLock {
+			flags |= lmdb.NoLock
+		}
 	}
 	if o.NoSync {
 		flags |= lmdb.NoSync
@@ -122,13 +159,16 @@ func (e *Env) open(path string, o Options) error {
 		err = env.SetMaxDBs(o.MaxTables)
 	}
 	if err == nil && !o.ReadOnly {
-		err = env.SetMapSize(o.MapSize)
+		err = env.SetMapSize(size)
 	}
 	if err == nil {
-		err = env.Open(path, flags, o.FileMode)
+		err = env.Open(e.path, flags, o.FileMode)
 	}
 	if err == nil {
 		err = checkWhole(e.DataFile())
+	}
+	if err == nil && !o.ReadOnly {
+		_, err = env.ReaderCheck()
 	}
 	if err != nil {
 		env.Close()
@@ -175,44 +215,30 @@ func (e *Env) DataFile() string {
 
 // Sync flushes to disk what commits without sync have left in memory.
 func (e *Env) Sync() error {
-	if err := e.enter(); err != nil {
+	if err := e.gate.enter(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.gate.leave()
 	return classify("sync "+e.path, e.env.Sync(true))
 }
 
-// enter counts a transaction in, unless the environment is closed or closing.
-func (e *Env) enter() error {
-	e.active.Add(1)
-	if e.closing.Load() {
-		e.leave()
-		return ErrClosed
-	}
-	return nil
-}
-
-func (e *Env) leave() {
-	if e.active.Add(-1) == 0 && e.closing.Load() {
-		select {
-		case e.drained <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// Close refuses new transactions, waits for those under way and closes the environment. A
-// second Close does nothing.
-func (e *Env) Close() error {
-	if e.closing.Swap(true) {
+// Close refuses new transactions, waits for those under way or for ctx, and closes the
+// environment. If ctx ends first it returns its error, and a later Close goes on waiting. A
+// Close of what is closed does nothing.
+func (e *Env) Close(ctx context.Context) error {
+	e.gate.close()
+	e.closed.Lock()
+	defer e.closed.Unlock()
+	if e.gone {
 		return nil
 	}
-	for e.active.Load() > 0 {
-		<-e.drained
+	if err := e.gate.drain(ctx); err != nil {
+		return fmt.Errorf("close %s: transactions are under way: %w", e.path, err)
 	}
+	e.gone = true
 	e.mu.Lock()
-	for _, r := range e.idle {
-		r.txn.Abort()
+	for _, t := range e.idle {
+		t.txn.Abort()
 	}
 	e.idle = nil
 	e.mu.Unlock()

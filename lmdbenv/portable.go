@@ -17,7 +17,8 @@ type portable struct {
 	cur *lmdb.Cursor
 	key []byte // of a Get
 
-	stale bool // the cursor is of an earlier use of a read transaction that was renewed
+	full  *bool // set when a write finds the map full
+	stale bool  // the cursor is of an earlier use of a read transaction that was renewed
 }
 
 // fresh makes the cursor ready for its transaction.
@@ -179,9 +180,15 @@ func (p *portable) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) e
 		at = next
 		var err error
 		if effects[i], err = p.applyOne(item, rule); err != nil {
-			return classify("write", err)
+			return p.failed("write", err)
 		}
 	}
+}
+
+// failed classifies the error of a write.
+func (p *portable) failed(doing string, err error) error {
+	*p.full = *p.full || lmdb.IsMapFull(err)
+	return classify(doing, err)
 }
 
 func (p *portable) applyOne(item tree.Item, rule tree.Rule) (tree.Effect, error) {
@@ -217,7 +224,7 @@ func (p *portable) Append(b *tree.Batch) error {
 		}
 		at = next
 		if err := p.cur.Put(item.Key, item.Value, lmdb.Append); err != nil {
-			return classify("append", err)
+			return p.failed("append", err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package lmdbenv
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -54,7 +55,7 @@ func TestRenewedRead(t *testing.T) {
 				b.Put(0, []byte("k"), nil, []byte{1, 2, 3, byte(round)})
 				b.Put(0, []byte{'m', byte(round)}, nil, []byte{1, 2, 3, 4})
 				effects := make([]tree.Effect, b.Len())
-				err := e.Update(func(txn *Txn) error {
+				err := e.Update(context.Background(), func(txn *Txn) error {
 					s, err := txn.Storage(h)
 					if err != nil {
 						return err
@@ -97,8 +98,8 @@ func TestL29LongKeys(t *testing.T) {
 	for name, pick := range implementations {
 		e, h := openTest(t)
 		m := &treetest.Memory{}
-		err := e.Update(func(txn *Txn) error {
-			tab, err := newTable(txn.txn, h.dbi, &answers{})
+		err := e.Update(context.Background(), func(txn *Txn) error {
+			tab, err := newTable(txn, h.dbi)
 			if err != nil {
 				return err
 			}
@@ -140,8 +141,8 @@ func TestShortAndAbsentRecords(t *testing.T) {
 	rule := tree.Rule{Len: 8, Limit: 1}
 	for name, pick := range implementations {
 		e, h := openTest(t)
-		err := e.Update(func(txn *Txn) error {
-			tab, err := newTable(txn.txn, h.dbi, &answers{})
+		err := e.Update(context.Background(), func(txn *Txn) error {
+			tab, err := newTable(txn, h.dbi)
 			if err != nil {
 				return err
 			}

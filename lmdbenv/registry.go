@@ -53,9 +53,11 @@ func (e *Env) forget() {
 	registry.open = slices.DeleteFunc(registry.open, func(o fs.FileInfo) bool { return o == e.file })
 }
 
-// undo takes back what an open that failed has done: files that it made hold nothing yet.
+// undo takes back what an open that failed has done: files that it made, if they hold no more
+// than LMDB's two first pages.
 func (e *Env) undo() {
-	if e.made {
+	info, err := os.Stat(e.DataFile())
+	if e.made && err == nil && info.Size() <= 2*int64(os.Getpagesize()) {
 		os.Remove(e.DataFile())
 		os.Remove(filepath.Join(e.path, "lock.mdb"))
 	}

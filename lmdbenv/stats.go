@@ -1,31 +1,43 @@
 package lmdbenv
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
 )
 
 // Stats describes an environment and its file.
 type Stats struct {
-	FileSize   int64  // bytes of the data file
-	UsedSize   int64  // bytes of the pages that hold data
-	FreeSize   int64  // bytes of the pages that LMDB will use again
-	MapSize    int64  // bytes: the largest size of the data, as in force
-	Readers    int    // reader slots taken, by all processes; a DB keeps some for its next Views
-	MaxReaders int    // reader slots
-	LastTxn    uint64 // the number of the last commit
+	FileSize   int64    // bytes of the data file
+	UsedSize   int64    // bytes of the pages that hold data
+	FreeSize   int64    // bytes of the pages that LMDB will use again
+	MapSize    int64    // bytes: the largest size of the data, as in force
+	Slots      int      // reader slots taken, by all processes; a DB keeps some for its next Views
+	MaxReaders int      // reader slots
+	Readers    []Reader // read transactions under way, the oldest first
+	LastTxn    uint64   // the number of the last commit
+}
+
+// Reader is a read transaction that is under way, of any process.
+type Reader struct {
+	PID  int
+	Txn  uint64 // the number of the commit that it sees
+	Dead bool   // its process is gone: the next writable open frees its slot
 }
 
 // Stats returns the state of the environment. It reads LMDB's list of free pages.
 func (e *Env) Stats() (Stats, error) {
-	if err := e.enter(); err != nil {
+	if err := e.gate.enter(); err != nil {
 		return Stats{}, err
 	}
-	defer e.leave()
+	defer e.gate.leave()
 	s, err := e.stats()
 	return s, classify("stat "+e.path, err)
 }
@@ -53,16 +65,40 @@ func (e *Env) stats() (Stats, error) {
 	}
 	s.FreeSize = free * int64(whole.PSize)
 	s.UsedSize = (info.LastPNO+1)*int64(whole.PSize) - s.FreeSize
-	// A line for each reader, after a heading, or one that there are none.
+	s.Slots, s.Readers, err = e.readers()
+	return s, err
+}
+
+// readers returns how many reader slots are taken, and the transactions in them. LMDB gives a
+// line for each slot, after a heading: process, thread, and the commit seen or "-".
+func (e *Env) readers() (slots int, list []Reader, err error) {
 	err = e.env.ReaderList(func(line string) error {
-		if fields := strings.Fields(line); len(fields) > 0 {
-			if _, err := strconv.Atoi(fields[0]); err == nil {
-				s.Readers++
-			}
+		fields := strings.Fields(line)
+		if len(fields) != 3 {
+			return nil
+		}
+		pid, err := strconv.Atoi(fields[0])
+		if err != nil {
+			return nil // the heading
+		}
+		slots++
+		txn, err := strconv.ParseUint(fields[2], 10, 64)
+		if err == nil {
+			list = append(list, Reader{PID: pid, Txn: txn, Dead: !alive(pid)})
 		}
 		return nil
 	})
-	return s, err
+	slices.SortStableFunc(list, func(a, b Reader) int { return cmp.Compare(a.Txn, b.Txn) })
+	return slots, list, err
+}
+
+// alive reports whether there is a process of the number pid, as far as can be told.
+func alive(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	return !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 // freePages counts the pages on LMDB's free list, which it keeps as table 0: for each commit,

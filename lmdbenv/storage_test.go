@@ -1,6 +1,7 @@
 package lmdbenv
 
 import (
+	"context"
 	"testing"
 
 	"github.com/okradb/okra-go/tree"
@@ -20,7 +21,7 @@ func openTest(t *testing.T) (*Env, Handle) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
+		if err := e.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -40,8 +41,8 @@ func TestStorage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(4) {
 				e, h := openTest(t)
-				err := e.Update(func(txn *Txn) error {
-					tab, err := newTable(txn.txn, h.dbi, &answers{})
+				err := e.Update(context.Background(), func(txn *Txn) error {
+					tab, err := newTable(txn, h.dbi)
 					if err != nil {
 						return err
 					}

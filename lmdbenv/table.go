@@ -1,6 +1,7 @@
 package lmdbenv
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -49,12 +50,12 @@ func (e *Env) OpenTable(name string, prepare func(*Txn, tree.Storage) error) (Ha
 	e.opening.Lock() // LMDB wants handles opened by one transaction at a time
 	defer e.opening.Unlock()
 	if !e.readOnly {
-		return h, e.Update(func(t *Txn) error { return within(t, lmdb.Create) })
+		return h, e.Update(context.Background(), func(t *Txn) error { return within(t, lmdb.Create) })
 	}
-	if err := e.enter(); err != nil {
+	if err := e.gate.enter(); err != nil {
 		return h, err
 	}
-	defer e.leave()
+	defer e.gate.leave()
 	var inner error
 	err := e.env.View(func(txn *lmdb.Txn) error {
 		t := newTxn(txn)
@@ -114,15 +115,15 @@ type table struct {
 	fast *bulk // nil: by lmdb-go's calls alone
 }
 
-// newTable returns the storage of dbi in txn, which must read raw, with a's memory.
-func newTable(txn *lmdb.Txn, dbi lmdb.DBI, a *answers) (*table, error) {
-	cur, err := txn.OpenCursor(dbi)
+// newTable returns the storage of dbi in t.
+func newTable(t *Txn, dbi lmdb.DBI) (*table, error) {
+	cur, err := t.txn.OpenCursor(dbi)
 	if err != nil {
 		return nil, classify("open cursor", err)
 	}
-	t := &table{portable: portable{txn: txn, dbi: dbi, cur: cur}}
-	t.fast = newBulk(&t.portable, a, findHandle)
-	return t, nil
+	tab := &table{portable: portable{txn: t.txn, dbi: dbi, cur: cur, full: &t.full}}
+	tab.fast = newBulk(&tab.portable, t.memory, findHandle)
+	return tab, nil
 }
 
 // storage returns what package tree works on.

@@ -1,6 +1,9 @@
 package lmdbenv
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"runtime"
 	"syscall"
 
@@ -14,6 +17,7 @@ type Txn struct {
 	txn    *lmdb.Txn
 	tables []*table // those asked for, which are few
 	memory *answers
+	full   bool // a write found the map full
 }
 
 // newTxn makes txn read raw.
@@ -21,6 +25,9 @@ func newTxn(txn *lmdb.Txn) *Txn {
 	txn.RawRead = true
 	return &Txn{txn: txn, memory: &answers{}}
 }
+
+// ID returns the number of the commit that a read transaction sees.
+func (t *Txn) ID() uint64 { return uint64(t.txn.ID()) }
 
 // Storage returns the records of a table, as package tree works on them. It is valid until the
 // transaction ends.
@@ -30,7 +37,7 @@ func (t *Txn) Storage(h Handle) (tree.Storage, error) {
 			return tab.storage(), nil
 		}
 	}
-	tab, err := newTable(t.txn, h.dbi, t.memory)
+	tab, err := newTable(t, h.dbi)
 	if err != nil {
 		return nil, err
 	}
@@ -38,18 +45,47 @@ func (t *Txn) Storage(h Handle) (tree.Storage, error) {
 	return tab.storage(), nil
 }
 
+// idleMost is how many read transactions are kept for use again: each has a reader slot.
+const idleMost = 64
+
 // BeginRead begins a read transaction, a snapshot of one commit, by renewing one that has ended
-// where it can. It must be given back by [Env.EndRead].
+// where it can. It must be given back by [Env.EndRead]. If all reader slots are taken it frees
+// those of dead processes before it gives [ErrReadersFull].
 func (e *Env) BeginRead() (*Txn, error) {
-	if err := e.enter(); err != nil {
-		return nil, err
-	}
-	t, err := e.renew()
-	if err != nil {
-		e.leave()
+	for tries := 0; ; tries++ {
+		if err := e.gate.enter(); err != nil {
+			return nil, err
+		}
+		t, err := e.renew()
+		if err == nil {
+			return t, nil
+		}
+		e.gate.leave()
+		again := tries < resizeMost
+		switch {
+		case again && lmdb.IsMapResized(err):
+			if err := e.adopt(); err != nil {
+				return nil, fmt.Errorf("begin read: %w", err)
+			}
+			continue
+		case again && lmdb.IsErrno(err, lmdb.ReadersFull):
+			if freed, checkErr := e.checkReaders(); checkErr == nil && freed > 0 {
+				continue
+			}
+			err = fmt.Errorf("%w: end snapshots and Views earlier, or raise MaxReaders", err)
+			return nil, classify("begin read", err)
+		}
 		return nil, classify("begin read", err)
 	}
-	return t, nil
+}
+
+// checkReaders frees the reader slots of processes that have died.
+func (e *Env) checkReaders() (freed int, err error) {
+	if err := e.gate.enter(); err != nil {
+		return 0, err
+	}
+	defer e.gate.leave()
+	return e.env.ReaderCheck()
 }
 
 // renew returns a read transaction that is begun.
@@ -82,40 +118,94 @@ func (e *Env) renew() (*Txn, error) {
 func (e *Env) EndRead(t *Txn) {
 	t.txn.Reset()
 	e.mu.Lock()
-	e.idle = append(e.idle, t)
+	keep := len(e.idle) < idleMost
+	if keep {
+		e.idle = append(e.idle, t)
+	}
 	e.mu.Unlock()
-	e.leave()
+	if !keep {
+		t.txn.Abort()
+	}
+	e.gate.leave()
 }
 
-// Update runs fn in the one write transaction there can be, waiting for its turn, and commits
-// it if fn returns nil; otherwise nothing has happened, and the error is fn's. fn runs in the
-// calling goroutine, which stays on its thread. Update inside fn gives [ErrNested].
-func (e *Env) Update(fn func(*Txn) error) error {
+// Update runs fn in the one write transaction there can be, waiting for its turn or for ctx, and
+// commits it if fn returns nil; otherwise nothing has happened, and the error is fn's. fn runs
+// in the calling goroutine, which stays on its thread. Update inside fn gives [ErrNested].
+//
+// When the map is full, in fn or at the commit, it is made larger and fn run again.
+func (e *Env) Update(ctx context.Context, fn func(*Txn) error) error {
 	if e.readOnly {
 		return ErrReadOnly
 	}
-	if err := e.enter(); err != nil {
-		return err
-	}
-	defer e.leave()
 	if e.InUpdate() {
 		return ErrNested
 	}
-	<-e.writing
+	if e.gate.state.Load() == gateClosed {
+		return ErrClosed
+	}
+	select {
+	case <-e.writing:
+	case <-ctx.Done():
+		return fmt.Errorf("wait to write to %s: %w", e.path, context.Cause(ctx))
+	}
 	defer func() { e.writing <- struct{}{} }()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	for tries := 0; ; tries++ {
+		full, err := e.update(fn)
+		switch {
+		case err == nil || tries >= resizeMost:
+			return err
+		case full:
+			if growErr := e.grow(); growErr != nil {
+				return fmt.Errorf("update %s: %w", e.path, growErr)
+			}
+		case errors.Is(err, errResized):
+			if err := e.adopt(); err != nil {
+				return fmt.Errorf("update %s: %w", e.path, err)
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// errResized is LMDB's refusal to begin a transaction in a map that is too small.
+var errResized = errors.New("begin write")
+
+// update runs fn in one write transaction, and reports whether that failed because the map was
+// full.
+func (e *Env) update(fn func(*Txn) error) (full bool, err error) {
+	if err := e.gate.enter(); err != nil {
+		return false, err
+	}
+	defer e.gate.leave()
+	t := Txn{memory: &e.memory}
+	began := false
 	var inner error
-	err := e.env.UpdateLocked(func(txn *lmdb.Txn) error {
+	err = e.env.UpdateLocked(func(txn *lmdb.Txn) error {
 		defer e.writer.Store(e.writer.Swap(thread()))
+		began = true
 		txn.RawRead = true
-		inner = fn(&Txn{txn: txn, memory: &e.memory})
+		t.txn = txn
+		if inner = fn(&t); inner == nil && t.full {
+			inner = fmt.Errorf("update %s: %w", e.path, ErrMapFull)
+		}
 		return inner
 	})
-	if inner != nil {
-		return inner
+	switch {
+	case inner != nil:
+		return t.full, inner
+	case err == nil:
+		return false, nil
+	case !began && lmdb.IsMapResized(err):
+		return false, errResized
+	case began:
+		return lmdb.IsMapFull(err), classify("commit to "+e.path, err)
+	default:
+		return false, classify("begin write to "+e.path, err)
 	}
-	return classify("commit to "+e.path, err)
 }
 
 // InUpdate reports whether the calling goroutine is inside a write transaction of e. A goroutine
@@ -129,10 +219,10 @@ func (e *Env) InUpdate() bool {
 // that after an error of fn txn is as it was before, or, where txn only reads, in txn itself.
 // It tells fn whether it may write.
 func (e *Env) Join(txn *lmdb.Txn, fn func(t *Txn, writes bool) error) error {
-	if err := e.enter(); err != nil {
+	if err := e.gate.enter(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.gate.leave()
 	ran := false
 	var inner error
 	err := txn.Sub(func(sub *lmdb.Txn) error {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/okradb/okra-go/okra"
 )
@@ -40,7 +41,9 @@ func TestBatchShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 500
+	var first sync.Once
 	for i, err := range batchAll(db, n, func(i int, tx *okra.Tx) error {
+		first.Do(func() { time.Sleep(200 * time.Millisecond) }) // the others come meanwhile
 		return tx.Put(number(i), []byte("v"))
 	}) {
 		if err != nil {

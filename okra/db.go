@@ -1,6 +1,7 @@
 package okra
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -16,6 +17,8 @@ type DB struct {
 	env   *lmdbenv.Env
 	main  *Table
 	group group
+
+	snapshots snapshots
 }
 
 // buffers holds the memory of writing trees for the next ones: a small transaction costs less
@@ -41,13 +44,13 @@ func Open(path string, opts *Options) (*DB, error) {
 	}
 	db, err := newDB(env, opts)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), env.Close())
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), env.Close(context.Background()))
 	}
 	return db, nil
 }
 
 // Attach makes a DB of an LMDB environment that the caller has opened and goes on to own, with
-// room for a named table if opts name one. MapSize, ReadOnly, NoSync and FileMode of opts do
+// room for a named table if opts name one. Of opts the table and its format count; the rest does
 // not apply. Close the DB before the environment. An environment with the WriteMap flag gives
 // [ErrWriteMap]: it has no nested transactions.
 func Attach(env *lmdb.Env, opts *Options) (*DB, error) {
@@ -75,10 +78,15 @@ func newDB(env *lmdbenv.Env, opts *Options) (*DB, error) {
 	return db, err
 }
 
-// Close refuses new transactions, waits for those under way and closes the store. A second
-// Close does nothing; other calls after it give [ErrClosed]. Calling it inside View or Update
-// waits for ever.
-func (db *DB) Close() error { return db.env.Close() }
+// Close refuses new transactions, waits for those under way and for snapshots, and closes the
+// store. A second Close does nothing; other calls after it give [ErrClosed]. Calling it inside
+// View or Update waits for ever.
+func (db *DB) Close() error { return db.Shutdown(context.Background()) }
+
+// Shutdown is [DB.Close] with an end to its patience: when ctx ends while transactions are under
+// way it returns the error of ctx. The store then takes no new ones, and a later Close goes on
+// waiting.
+func (db *DB) Shutdown(ctx context.Context) error { return db.env.Close(ctx) }
 
 // Path returns the path that the store was opened by.
 func (db *DB) Path() string { return db.env.Path() }
@@ -104,8 +112,19 @@ func (db *DB) View(fn func(*Tx) error) error {
 // nil. Otherwise, or if the commit fails, nothing has happened. One Update runs at a time and
 // others wait; Update inside Update gives [ErrNested]. fn runs in the calling goroutine, which
 // stays on its thread, and must not wait for another Update.
+//
+// When the map is full the transaction is begun again in a map of twice the size, up to
+// Options.MaxSize, so fn may run more than once: what it leaves outside the store must not add
+// up. [ErrMapFull] comes back when the map can grow no further, or when Views of this process
+// do not end within Options.GrowTimeout to let it grow.
 func (db *DB) Update(fn func(*Tx) error) error {
-	return db.env.Update(func(txn *lmdbenv.Txn) error { return db.within(txn, true, fn) })
+	return db.UpdateContext(context.Background(), fn)
+}
+
+// UpdateContext is [DB.Update] that gives up waiting for its turn when ctx ends, with ctx's
+// error. It does not interrupt fn, nor the wait for another process that writes.
+func (db *DB) UpdateContext(ctx context.Context, fn func(*Tx) error) error {
+	return db.env.Update(ctx, func(txn *lmdbenv.Txn) error { return db.within(txn, true, fn) })
 }
 
 // Join runs fn inside the caller's own transaction txn of the environment given to [Attach].
@@ -130,9 +149,3 @@ func (db *DB) within(txn *lmdbenv.Txn, writes bool, fn func(*Tx) error) error {
 	}
 	return tx.flush()
 }
-
-// Stats describes the file of a store.
-type Stats = lmdbenv.Stats
-
-// Stats returns the state of the store's file. It reads LMDB's list of free pages.
-func (db *DB) Stats() (Stats, error) { return db.env.Stats() }

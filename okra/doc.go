@@ -23,7 +23,8 @@
 // # Goroutines
 //
 // A DB may be used by many goroutines. Any number of Views run at once, and one Update beside
-// them. A Tx belongs to the goroutine that received it, and ends with its function.
+// them. A Tx belongs to the goroutine that received it, and ends with its function: so does
+// what iter.Pull makes of its sequences, which must be stopped before.
 //
 // A View sees the last commit before it began, also when it is called inside Update, whose own
 // writes it does not see. Keep Views short: while one is open LMDB cannot reuse the pages that

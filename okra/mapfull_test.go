@@ -65,7 +65,7 @@ func TestL33MapFull(t *testing.T) {
 	for name, run := range fills {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			db := storeIn(t, dir, okra.Options{MapSize: 1 << 20, Q: 4})
+			db := storeIn(t, dir, okra.Options{MaxSize: 1 << 20, Q: 4})
 			updateOK(t, db, put("a", "1"))
 			updateOK(t, db, put("b", "2"))
 			root := rootIn(t, db)
@@ -81,7 +81,7 @@ func TestL33MapFull(t *testing.T) {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			db = storeIn(t, dir, okra.Options{MapSize: 16 << 20}) // a larger map has the room
+			db = storeIn(t, dir, okra.Options{MaxSize: 16 << 20}) // a larger map has the room
 			updateOK(t, db, fill)
 		})
 	}
@@ -95,7 +95,7 @@ func TestL33MapFillsUp(t *testing.T) {
 	for _, size := range sizes {
 		t.Run(fmt.Sprintf("values of %d bytes", size), func(t *testing.T) {
 			dir := t.TempDir()
-			db := storeIn(t, dir, okra.Options{MapSize: 256 << 10, Q: 4})
+			db := storeIn(t, dir, okra.Options{MaxSize: 256 << 10, Q: 4})
 			model := map[string]string{}
 			var err error
 			flushed := false
@@ -134,7 +134,7 @@ func TestL33MapFillsUp(t *testing.T) {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			db = storeIn(t, dir, okra.Options{MapSize: 4 << 20})
+			db = storeIn(t, dir, okra.Options{MaxSize: 4 << 20})
 			updateOK(t, db, func(tx *okra.Tx) error {
 				for _, k := range keys[1:] {
 					if err := tx.Delete([]byte(k)); err != nil {

@@ -3,6 +3,7 @@ package okra
 import (
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/okradb/okra-go/lmdbenv"
 	"github.com/okradb/okra-go/tree"
@@ -34,13 +35,28 @@ type Options struct {
 	K    int
 	Mode Mode
 
-	// MapSize is the largest size of the data, in bytes, rounded up to a page. Zero means 1 TiB
-	// (1 GiB on 32 bits). It reserves address space, not disk.
-	MapSize int64
+	// MapSize is the size of the map at first, in bytes, rounded up to a page. Zero means 1 TiB
+	// (1 GiB on 32 bits), or what there is address space for. It reserves address space, not
+	// disk. A map that is full grows to twice its size, up to MaxSize in bytes, which bounds the
+	// data file; zero means 64 TiB (1 GiB). A map never shrinks.
+	MapSize, MaxSize int64
+
+	// GrowTimeout is how long growing the map waits for the transactions of this process to end.
+	// Zero means 10 seconds.
+	GrowTimeout time.Duration
+
+	// MaxReaders is the number of reader slots, which Views and snapshots of all processes share,
+	// if this process is the first to open the store. Zero means 2048.
+	MaxReaders int
 
 	// ReadOnly opens an existing store for reading. It makes no data file and no directory, and
 	// changes no byte of the data.
 	ReadOnly bool
+
+	// NoLock, together with ReadOnly, does without LMDB's lock file, which even reading needs to
+	// write: for a user without the right to. Nobody may write to the store meanwhile, or what is
+	// read may be garbage or crash the process.
+	NoLock bool
 
 	// NoSync skips the flush to disk at commit. A crash of the machine may then lose the last
 	// commits or damage the file; a crash of the process does no harm. Use it for data that can
@@ -55,7 +71,9 @@ func (o *Options) format() Format { return Format{K: o.K, Q: o.Q, Mode: o.Mode} 
 
 func (o *Options) env() lmdbenv.Options {
 	return lmdbenv.Options{
-		MapSize: o.MapSize, ReadOnly: o.ReadOnly, NoSync: o.NoSync, FileMode: o.FileMode,
+		MapSize: o.MapSize, MaxSize: o.MaxSize, GrowTimeout: o.GrowTimeout,
+		MaxReaders: o.MaxReaders, ReadOnly: o.ReadOnly, NoLock: o.NoLock, NoSync: o.NoSync,
+		FileMode: o.FileMode,
 	}
 }
 
@@ -64,8 +82,15 @@ func (o *Options) check() error {
 	if err := o.format().Validate(); err != nil {
 		return fmt.Errorf("%w: %w", ErrOptions, err)
 	}
-	if o.MapSize < 0 {
-		return fmt.Errorf("%w: MapSize is %d", ErrOptions, o.MapSize)
+	if o.MapSize < 0 || o.MaxSize < 0 || o.GrowTimeout < 0 || o.MaxReaders < 0 {
+		return fmt.Errorf("%w: MapSize is %d, MaxSize %d, GrowTimeout %s, MaxReaders %d",
+			ErrOptions, o.MapSize, o.MaxSize, o.GrowTimeout, o.MaxReaders)
+	}
+	if o.MaxSize != 0 && o.MapSize > o.MaxSize {
+		return fmt.Errorf("%w: MapSize %d is above MaxSize %d", ErrOptions, o.MapSize, o.MaxSize)
+	}
+	if o.NoLock && !o.ReadOnly {
+		return fmt.Errorf("%w: NoLock goes with ReadOnly only", ErrOptions)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func TestTablesTogether(t *testing.T) {
 
 // One table that cannot be completed fails the whole transaction.
 func TestTablesFailTogether(t *testing.T) {
-	db := newStore(t, okra.Options{Table: "main", MapSize: 1 << 20})
+	db := newStore(t, okra.Options{Table: "main", MaxSize: 1 << 20})
 	table, err := db.Table("more", okra.Format{})
 	if err != nil {
 		t.Fatal(err)

@@ -134,7 +134,8 @@ func (tx *Tx) Delete(key []byte) error { return tx.tree.Delete(key) }
 
 // Load puts all entries, in any order, into an empty tree, which it builds from the bottom up;
 // in ascending order it is fastest. It returns how many entries it took from the sequence, and
-// its error if it yields one. A tree with entries gives [ErrNotEmpty]. In index mode an entry
+// its error if it yields one: then the transaction has failed. A tree with entries gives
+// [ErrNotEmpty]. In index mode an entry
 // read from another tree is stored by its value.
 func (tx *Tx) Load(entries iter.Seq2[Entry, error]) (int64, error) { return tx.tree.Load(entries) }
 

@@ -23,7 +23,8 @@ func entriesOf(pairs []string, err error) iter.Seq2[tree.Entry, error] {
 			if !yield(tree.Entry{Key: key, Value: value}, nil) {
 				return
 			}
-			key[0], value = 'x', append(value, 'x') // Load has copied them
+			clear(key) // Load has copied them
+			clear(value)
 		}
 		if err != nil {
 			yield(tree.Entry{}, err)

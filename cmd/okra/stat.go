@@ -65,7 +65,7 @@ func runStat(c *cli.Context, dir string, _ []string) error {
 		}
 		s.FileBytes, s.UsedBytes, s.FreeBytes = file.FileSize, file.UsedSize, file.FreeSize
 		s.MapBytes, s.LastTxn = file.MapSize, file.LastTxn
-		s.Readers, s.MaxReaders = file.Readers, file.MaxReaders
+		s.Readers, s.MaxReaders = file.Slots, file.MaxReaders
 		return db.View(func(tx *okra.Tx) error { return s.readTree(c, tx) })
 	})
 	if err != nil {

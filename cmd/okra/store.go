@@ -29,7 +29,7 @@ func tableFlag() cli.Flag {
 func mapSizeFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name:  "map-size",
-		Usage: "let the file grow to `SIZE`, as 64MiB or 64GiB",
+		Usage: "do not let the file grow beyond `SIZE`, as 64MiB or 64GiB",
 	}
 }
 
@@ -125,7 +125,7 @@ func update(c *cli.Context, dir string, fn func(*okra.Tx) error) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		done <- openAndUpdate(dir, &okra.Options{Table: c.String("table"), MapSize: size}, guarded)
+		done <- openAndUpdate(dir, &okra.Options{Table: c.String("table"), MaxSize: size}, guarded)
 	}()
 	select {
 	case err := <-done:
