@@ -19,11 +19,11 @@ func (t *Tree) repair(list *changes) error {
 	next := &t.buf.raised
 	for level := byte(0); list.n > 0; level++ {
 		if list.nodes == 0 { // else the level has more than its anchor
-			only, err := t.onlyAnchor(level)
-			if err != nil {
-				return err
-			}
-			if only {
+			n, err := t.s.Scan(After, []byte{level}, []byte{headerLevel}, t.rec[:])
+			switch {
+			case err != nil || n == 0:
+				return err // the root, and nothing above
+			case t.rec[0].Key[0] != level:
 				return t.truncate(level + 1)
 			}
 		}
@@ -47,10 +47,6 @@ func (t *Tree) onlyAnchor(level byte) (bool, error) {
 // truncate deletes every record from a level up, but not the header.
 func (t *Tree) truncate(level byte) error {
 	b := &t.buf.deletes
-	n, err := t.s.Scan(AtOrAfter, []byte{level}, []byte{headerLevel}, t.rec[:])
-	if err != nil || n == 0 { // nearly always
-		return err
-	}
 	for {
 		n, err := t.s.Scan(AtOrAfter, []byte{level}, []byte{headerLevel}, t.buf.records[:])
 		if err != nil || n == 0 {

@@ -86,7 +86,7 @@ func initOptions(c *cli.Context) (okra.Options, error) {
 		return opts, usagef(c, "--mode %q: it must be store or index", mode)
 	}
 	var err error
-	opts.MapSize, err = mapSize(c)
+	opts.MaxSize, err = mapSize(c)
 	return opts, err
 }
 
