@@ -21,6 +21,15 @@ func (b *Batch) reset(n, valueSize int) {
 // Len returns the number of entries.
 func (b *Batch) Len() int { return len(b.keys) / keySize }
 
+// part returns the entries from <= j < to, which share their memory with b.
+func (b *Batch) part(from, to int) *Batch {
+	return &Batch{
+		keys:      b.keys[from*keySize : to*keySize],
+		values:    b.values[from*b.valueSize : to*b.valueSize],
+		valueSize: b.valueSize,
+	}
+}
+
 // Key returns the key of entry j, 0 <= j < Len. The slice belongs to the batch and is valid
 // until it is filled again.
 func (b *Batch) Key(j int) []byte {

@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dustin/go-humanize"
 )
@@ -17,8 +18,8 @@ const (
 
 // Config says what [Run] measures. Each zero field means the default.
 type Config struct {
-	// Entries are the sizes of the stores, in this order, each 1..2^32. Default: 1000, 50,000 and
-	// 1,000,000.
+	// Entries are the sizes of the stores, in this order, each 1..2^32. Default: the sizes of each
+	// row, in ascending order, which are 1000, 50,000 and 1,000,000 unless the row has its own.
 	Entries []int
 
 	// Rows are the rows to measure, in this order. Default: those of [Rows] that are not
@@ -60,9 +61,6 @@ type Progress struct {
 
 // withDefaults returns c with the defaults filled in, or an error that says which field is wrong.
 func (c Config) withDefaults() (Config, error) {
-	if len(c.Entries) == 0 {
-		c.Entries = []int{1000, 50_000, 1_000_000}
-	}
 	if len(c.Rows) == 0 {
 		rows, err := SelectRows(Rows(), nil)
 		if err != nil {
@@ -76,6 +74,41 @@ func (c Config) withDefaults() (Config, error) {
 	return c, c.check()
 }
 
+// sizes returns the numbers of entries to measure at, in order.
+func (c Config) sizes() []int {
+	if len(c.Entries) > 0 {
+		return c.Entries
+	}
+	var all []int
+	for _, row := range c.Rows {
+		all = append(all, row.sizes()...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// rowsAt returns the rows to measure at one of the sizes.
+func (c Config) rowsAt(entries int) []Row {
+	if len(c.Entries) > 0 {
+		return c.Rows
+	}
+	var rows []Row
+	for _, row := range c.Rows {
+		if slices.Contains(row.sizes(), entries) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// sizes returns the numbers of entries at which r is measured by default.
+func (r Row) sizes() []int {
+	if r.Sizes != nil {
+		return r.Sizes
+	}
+	return []int{1000, 50_000, 1_000_000}
+}
+
 func (c Config) check() error {
 	if c.ValueSize < 0 {
 		return errors.New("value size is negative")
@@ -83,23 +116,42 @@ func (c Config) check() error {
 	if c.Iterations < 0 {
 		return errors.New("number of iterations is negative")
 	}
-	for _, entries := range c.Entries {
-		if entries < 1 || int64(entries) > maxEntries {
-			return fmt.Errorf("%d entries: not between 1 and 2^32", entries)
+	for _, row := range c.Rows {
+		if row.Durable && c.NoSync {
+			return fmt.Errorf("row %q measures the flush of commits to disk: without it there is no point",
+				row.Name)
 		}
-		largest := entries // the fill
-		for _, row := range c.Rows {
-			largest = max(largest, row.Ops(entries))
-		}
-		if int64(largest) > maxBatchBytes/int64(keySize+c.ValueSize) {
-			return fmt.Errorf(
-				"%s entries, values of %d bytes: a batch of %s entries takes more than %s of memory",
-				FormatEntries(entries), c.ValueSize, FormatEntries(largest),
-				humanize.IBytes(maxBatchBytes))
+	}
+	for _, entries := range c.sizes() {
+		if err := c.checkSize(entries); err != nil {
+			return err
 		}
 	}
 	if c.Baseline != nil {
 		return sameWork(c.Baseline.Env, Environment{Sync: !c.NoSync, ValueSize: c.ValueSize})
+	}
+	return nil
+}
+
+// checkSize returns an error if the rows cannot be measured at so many entries.
+func (c Config) checkSize(entries int) error {
+	if entries < 1 || int64(entries) > maxEntries {
+		return fmt.Errorf("%d entries: not between 1 and 2^32", entries)
+	}
+	largest := entries // the fill
+	for _, row := range c.rowsAt(entries) {
+		if entries < row.Least {
+			return fmt.Errorf("row %q needs at least %d entries", row.Name, row.Least)
+		}
+		for _, line := range row.lines() {
+			largest = max(largest, line.Ops(entries))
+		}
+	}
+	if int64(largest) > maxBatchBytes/int64(keySize+c.ValueSize) {
+		return fmt.Errorf(
+			"%s entries, values of %d bytes: a batch of %s entries takes more than %s of memory",
+			FormatEntries(entries), c.ValueSize, FormatEntries(largest),
+			humanize.IBytes(maxBatchBytes))
 	}
 	return nil
 }

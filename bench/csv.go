@@ -7,7 +7,8 @@ import (
 )
 
 // WriteCSV writes the results of report, a line for each row and side, under a line of names. The
-// environment and the comparison are left out.
+// ratios of the side "update" are those of [Other]. The environment, the notes and the comparison
+// are left out.
 func WriteCSV(w io.Writer, report Report) error {
 	out := csv.NewWriter(w)
 	records := [][]string{{
@@ -15,19 +16,25 @@ func WriteCSV(w io.Writer, report Report) error {
 		"ops_per_s", "ratio", "ratio_low", "ratio_high",
 	}}
 	for _, r := range report.Results {
-		records = append(records, csvRecord(r, "okra", r.Okra), csvRecord(r, "lmdb", r.LMDB))
+		ratios := spread(r)
+		records = append(records, csvRecord(r, "okra", r.Okra, ratios),
+			csvRecord(r, "lmdb", r.LMDB, ratios))
+		if u := r.Update; u != nil {
+			ratios = RatioSpread{Ratio: u.Ratio, Low: u.RatioLow, High: u.RatioHigh}
+			records = append(records, csvRecord(r, "update", u.Summary, ratios))
+		}
 	}
 	// WriteAll flushes, and returns the error of any write.
 	return out.WriteAll(records)
 }
 
-func csvRecord(r Result, side string, s Summary) []string {
+func csvRecord(r Result, side string, s Summary, ratios RatioSpread) []string {
 	record := []string{strconv.Itoa(r.Entries), r.Row, side, strconv.Itoa(r.Iterations)}
 	for _, x := range []float64{s.Min, s.Median, s.Max, s.Mean, s.Std} {
 		record = append(record, strconv.FormatFloat(x, 'f', 6, 64))
 	}
 	record = append(record, strconv.FormatFloat(s.Ops, 'f', 1, 64))
-	for _, x := range []float64{r.Ratio, r.RatioLow, r.RatioHigh} {
+	for _, x := range []float64{ratios.Ratio, ratios.Low, ratios.High} {
 		record = append(record, strconv.FormatFloat(x, 'f', 6, 64))
 	}
 	return record

@@ -15,11 +15,15 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
 
-// sampleReport has figures of all widths, two sizes and a comparison.
+// sampleReport has figures of all widths, rows of all kinds, three sizes, notes and a comparison.
 func sampleReport() Report {
 	summary := func(ms, ops float64) Summary {
 		return Summary{Min: ms * 0.5, Median: ms, Max: ms * 20, Mean: ms * 1.25, Std: ms * 0.25, Ops: ops}
 	}
+	beside := Result{Entries: 50_000, Row: "gets by 16 and a writer", Iterations: 500, Ops: 32_000,
+		Okra: summary(0.125, 6.4e6), LMDB: summary(0.25, 3.2e6),
+		Ratio: 0.5, RatioLow: 0.4, RatioHigh: 0.6, Goroutines: 16, Unit: "gets"}
+	beside.Okra.Commits, beside.LMDB.Commits = 1000, 2000.5
 	return Report{
 		Env: Environment{
 			Processor: "Example CPU", Cores: 2, RAM: 16 << 30, OS: "linux debian 12.1", Kernel: "6.1.0",
@@ -36,7 +40,13 @@ func sampleReport() Report {
 			{Entries: 1_000_000, Row: "load", Iterations: 3, Ops: 1_000_000,
 				Okra: summary(4000, 200_000), LMDB: summary(2000, 400_000),
 				Ratio: 2, RatioLow: 1.9, RatioHigh: 2.1},
+			{Entries: 50_000, Row: "group commit by 64", Iterations: 50, Ops: 512,
+				Okra: summary(12.5, 40_000), LMDB: summary(100, 5000),
+				Update: &Other{Summary: summary(125, 4000), Ratio: 0.1, RatioLow: 0.05, RatioHigh: 0.2},
+				Ratio:  0.125, RatioLow: 0.1, RatioHigh: 0.15, Goroutines: 64, Unit: "durable writes"},
+			beside,
 		},
+		Notes: []string{"50k entries, a remark", "50k entries, another"},
 		Comparison: []Comparison{
 			{Entries: 1000, Row: "get random 1 entry",
 				Old: RatioSpread{1.25, 1.2, 1.3}, New: RatioSpread{1.2, 1.1, 1.25},

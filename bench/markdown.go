@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// WriteMarkdown writes report as Markdown: the environment as a list, then a heading and a table
-// for each number of entries.
+// WriteMarkdown writes report as Markdown: the environment as a list, a heading and a table for
+// each number of entries, and the notes as a list.
 func WriteMarkdown(w io.Writer, report Report) error {
 	var out bytes.Buffer
 	for _, field := range report.Env.fields() {
@@ -17,6 +17,9 @@ func WriteMarkdown(w io.Writer, report Report) error {
 	for _, t := range tables(report) {
 		fmt.Fprintf(&out, "\n### %s\n\n", t.title)
 		t.writeMarkdown(&out)
+	}
+	if len(report.Notes) > 0 {
+		fmt.Fprintf(&out, "\n### Notes\n\n- %s\n", strings.Join(report.Notes, "\n- "))
 	}
 	_, err := w.Write(out.Bytes())
 	return err

@@ -13,15 +13,23 @@ import (
 
 const (
 	// rowBudget is the time, set-up included, after which a row whose number of iterations is its
-	// own is cut short.
+	// own is cut short. The lines of a row divide it.
 	rowBudget = 15 * time.Second
 
 	// minIterations are timed however long they take.
 	minIterations = 3
 )
 
-// measure runs the iterations of row, the sides in turn, and returns their statistics.
-func (r *runner) measure(ctx context.Context, row Row) (Result, error) {
+// outcome is what one side did in one iteration.
+type outcome struct {
+	elapsed  time.Duration
+	tally    Tally
+	contents digest // of a fresh store that was written
+	commits  int    // of the writer beside, if there is one
+}
+
+// measure runs the iterations of row, a line, the sides in turn, and returns their statistics.
+func (r *runner) measure(ctx context.Context, row Row, budget time.Duration) (Result, error) {
 	entries := r.workload.Entries
 	iterations := r.cfg.Iterations
 	if iterations == 0 {
@@ -30,31 +38,52 @@ func (r *runner) measure(ctx context.Context, row Row) (Result, error) {
 	warmups := warmups(row, iterations)
 	random := r.workload.random(row.Name)
 	start := time.Now()
-	var times [2][]time.Duration
+	all := make([]series, len(r.sides))
 	r.report(row.Name, 0, warmups+iterations)
 	for i := range warmups + iterations {
 		if err := ctx.Err(); err != nil {
 			return Result{}, err
 		}
-		if r.cfg.Iterations == 0 && i >= warmups+minIterations && time.Since(start) > rowBudget {
+		if r.cfg.Iterations == 0 && i >= warmups+minIterations && time.Since(start) > budget {
 			break
 		}
-		elapsed, err := r.turn(row, random, i)
+		outcomes, err := r.turn(row, random, i)
 		if err != nil {
 			return Result{}, fmt.Errorf("iteration %d: %w", i, err)
 		}
 		if i >= warmups {
-			times[0] = append(times[0], elapsed[0])
-			times[1] = append(times[1], elapsed[1])
+			for s, o := range outcomes {
+				all[s].times = append(all[s].times, o.elapsed)
+				all[s].commits += o.commits
+			}
 		}
 		r.report(row.Name, i+1, warmups+iterations)
 	}
-	if row.Writes && !row.Fresh {
-		if err := r.verifyStores(); err != nil {
-			return Result{}, err
+	if err := r.finish(row); err != nil {
+		return Result{}, err
+	}
+	return newResult(entries, row, all), nil
+}
+
+// finish checks the stores after the last iteration of row.
+func (r *runner) finish(row Row) error {
+	switch {
+	case row.Fresh: // each store was checked
+	case row.Writer:
+		if err := r.verifyStores(&r.pool[0]); err != nil {
+			return err
+		}
+	case row.Writes:
+		if err := r.verifyStores(&r.batch); err != nil {
+			return err
 		}
 	}
-	return newResult(entries, row, times), nil
+	for i, store := range r.stores {
+		if err := store.check(row); err != nil {
+			return fmt.Errorf("check %s store: %w", r.sides[i].name, err)
+		}
+	}
+	return nil
 }
 
 // warmups returns the number of untimed iterations before the timed ones. A row with stores of
@@ -66,62 +95,65 @@ func warmups(row Row, iterations int) int {
 	return min(1+iterations/10, 10)
 }
 
-// turn runs iteration i on both sides, which alternate in starting, and returns their times. It
-// fails unless both did what the row promises.
-func (r *runner) turn(row Row, random *rand.Rand, i int) ([2]time.Duration, error) {
-	var elapsed [2]time.Duration
-	var tallies [2]Tally
-	var contents [2]digest
+// turn runs iteration i on all sides, which take turns in starting. It fails unless each did
+// what the row promises.
+func (r *runner) turn(row Row, random *rand.Rand, i int) ([]outcome, error) {
+	outcomes := make([]outcome, len(r.sides))
 	r.batch.reset(0, 0)
 	if row.Prepare != nil {
 		row.Prepare(r.workload, &r.batch, random, i)
 	}
+	if row.Writer {
+		r.fillPool(random, i)
+	}
 	for k := range r.sides {
 		s := (i + k) % len(r.sides)
 		var err error
-		if row.Fresh {
-			elapsed[s], tallies[s], contents[s], err = r.timeFresh(row, r.sides[s])
-		} else {
-			elapsed[s], tallies[s], err = r.time(row, r.stores[s])
+		switch {
+		case row.Fresh:
+			outcomes[s], err = r.timeFresh(row, r.sides[s])
+		case row.Writer:
+			outcomes[s], err = r.timeBeside(row, r.stores[s])
+		default:
+			outcomes[s], err = r.time(row, r.stores[s])
 		}
 		if err != nil {
-			return elapsed, fmt.Errorf("%s: %w", r.sides[s].name, err)
+			return nil, fmt.Errorf("%s: %w", r.sides[s].name, err)
 		}
-		if want := row.Ops(r.workload.Entries); tallies[s].Entries != want {
-			return elapsed, fmt.Errorf("%s touched %d entries instead of %d",
-				r.sides[s].name, tallies[s].Entries, want)
+		if got, want := outcomes[s].tally.Entries, row.Ops(r.workload.Entries); got != want {
+			return nil, fmt.Errorf("%s touched %d entries instead of %d", r.sides[s].name, got, want)
 		}
 	}
-	if tallies[0] != tallies[1] {
-		return elapsed, errors.New("okra and lmdb read different entries")
+	for s, o := range outcomes[1:] {
+		if o.tally != outcomes[0].tally {
+			return nil, fmt.Errorf("okra and %s read different entries", r.sides[s+1].name)
+		}
+		if o.contents != outcomes[0].contents {
+			return nil, fmt.Errorf("okra and %s stored different entries", r.sides[s+1].name)
+		}
 	}
-	if contents[0] != contents[1] {
-		return elapsed, errors.New("okra and lmdb stored different entries")
-	}
-	return elapsed, nil
+	return outcomes, nil
 }
 
 // time runs row once on a store.
-func (r *runner) time(row Row, store store) (time.Duration, Tally, error) {
+func (r *runner) time(row Row, store store) (outcome, error) {
 	start := time.Now()
 	tally, err := store.run(row, &r.batch)
-	return time.Since(start), tally, err
+	return outcome{elapsed: time.Since(start), tally: tally}, err
 }
 
 // timeFresh runs row once on a new store, which it checks and removes.
-func (r *runner) timeFresh(row Row, side side) (time.Duration, Tally, digest, error) {
+func (r *runner) timeFresh(row Row, side side) (outcome, error) {
 	path := filepath.Join(r.dir, "fresh-"+side.name)
 	store, err := side.open(path, r.options)
 	if err != nil {
-		return 0, Tally{}, digest{}, err
+		return outcome{}, err
 	}
 	// Each of these iterations is long and leaves much garbage, to be collected before the next.
 	runtime.GC()
-	elapsed, tally, err := r.time(row, store)
-	var contents digest
+	o, err := r.time(row, store)
 	if err == nil && row.Writes {
-		contents, err = r.verify(store)
+		o.contents, err = r.verify(store, &r.batch)
 	}
-	err = errors.Join(err, store.close(), os.RemoveAll(path))
-	return elapsed, tally, contents, err
+	return o, errors.Join(err, store.close(), os.RemoveAll(path))
 }

@@ -15,12 +15,34 @@ func openOkra(path string, o openOptions) (store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open okra store: %w", err)
 	}
-	return &okraStore{db: db}, nil
+	return okraStore{db}, nil
 }
 
-func (s *okraStore) run(row Row, b *Batch) (Tally, error) { return row.Okra(s.db, b) }
+// updateStore is the okra side that does the Update of a row.
+type updateStore struct{ okraStore }
 
-func (s *okraStore) get(key []byte) ([]byte, error) {
+func openUpdate(path string, o openOptions) (store, error) {
+	s, err := openOkra(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return updateStore{s.(okraStore)}, nil
+}
+
+func (s updateStore) run(row Row, b *Batch) (Tally, error) { return row.Update(s.db, b) }
+
+func (s okraStore) run(row Row, b *Batch) (Tally, error) { return row.Okra(s.db, b) }
+
+func (s okraStore) put(b *Batch) (Tally, error) { return putOkra(s.db, b) }
+
+func (s okraStore) check(row Row) error {
+	if row.Check == nil {
+		return nil
+	}
+	return row.Check(s.db)
+}
+
+func (s okraStore) get(key []byte) ([]byte, error) {
 	var value []byte
 	err := s.db.View(func(tx *okra.Tx) error {
 		v, err := tx.Get(key)
@@ -30,7 +52,7 @@ func (s *okraStore) get(key []byte) ([]byte, error) {
 	return value, err
 }
 
-func (s *okraStore) each(fn func(key, value []byte)) error {
+func (s okraStore) each(fn func(key, value []byte)) error {
 	return s.db.View(func(tx *okra.Tx) error {
 		for e, err := range tx.All() {
 			if err != nil {
@@ -42,7 +64,7 @@ func (s *okraStore) each(fn func(key, value []byte)) error {
 	})
 }
 
-func (s *okraStore) close() error { return s.db.Close() }
+func (s okraStore) close() error { return s.db.Close() }
 
 // getOkra reads the keys of b in one View.
 func getOkra(db *okra.DB, b *Batch) (Tally, error) {

@@ -59,6 +59,10 @@ func (p *Plain) open(path string, o openOptions) error {
 
 func (p *Plain) run(row Row, b *Batch) (Tally, error) { return row.LMDB(p, b) }
 
+func (p *Plain) put(b *Batch) (Tally, error) { return putPlain(p, b) }
+
+func (p *Plain) check(Row) error { return nil }
+
 func (p *Plain) get(key []byte) ([]byte, error) {
 	var value []byte
 	err := p.Env.View(func(txn *lmdb.Txn) error {

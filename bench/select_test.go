@@ -7,7 +7,7 @@ import (
 )
 
 func TestSelectRows(t *testing.T) {
-	rows := append(Rows(), Row{Name: "wide node", Optional: true})
+	rows := Rows()
 	sets := []string{"set random 1 entry", "set random 100 entries", "set random 1k entries",
 		"set random 50k entries"}
 	for _, tc := range []struct {
@@ -25,6 +25,8 @@ func TestSelectRows(t *testing.T) {
 		{[]string{"iter", "get 100", "iterate"},
 			[]string{"get random 100 entries", "iterate over all entries"}},
 		{[]string{"wide"}, []string{"wide node"}},
+		{[]string{"gets"}, []string{"gets by goroutines"}},
+		{[]string{"commit", "get 1"}, []string{"get random 1 entry", "group commit"}},
 	} {
 		selected, err := SelectRows(rows, tc.terms)
 		if err != nil {
@@ -38,7 +40,7 @@ func TestSelectRows(t *testing.T) {
 }
 
 func TestSelectRowsByDefault(t *testing.T) {
-	selected, err := SelectRows(append(Rows(), Row{Name: "wide node", Optional: true}), nil)
+	selected, err := SelectRows(Rows(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,20 +1,25 @@
 package bench
 
-// side is one of the two stores that are measured.
+// side is one of the stores that are measured.
 type side struct {
 	name string
 	open func(path string, o openOptions) (store, error)
 }
 
-// openOptions are the same for both sides.
+// openOptions are the same for all sides.
 type openOptions struct {
 	mapSize int64 // bytes
 	noSync  bool
 }
 
-// sides returns okra and lmdb, in this order: results are kept by the index.
-func sides() [2]side {
-	return [2]side{{"okra", openOkra}, {"lmdb", openPlain}}
+// sidesOf returns okra and lmdb and, for a row that has Update, okra's other way, in this order:
+// results are kept by the index.
+func sidesOf(row Row) []side {
+	all := []side{{"okra", openOkra}, {"lmdb", openPlain}}
+	if row.lines()[0].Update != nil {
+		all = append(all, side{"update", openUpdate})
+	}
+	return all
 }
 
 // store is an open store of one side: what the runner needs beside the timed work. Nothing here
@@ -23,8 +28,14 @@ type store interface {
 	// run does the timed work of row.
 	run(row Row, b *Batch) (Tally, error)
 
+	// put stores the entries of b in one transaction.
+	put(b *Batch) (Tally, error)
+
 	// get returns a copy of the value under key. A missing key is an error.
 	get(key []byte) ([]byte, error)
+
+	// check does the check of row, if it is of this store.
+	check(row Row) error
 
 	// each calls fn with all entries in key order. The slices are valid during the call only.
 	each(fn func(key, value []byte)) error

@@ -14,6 +14,9 @@ type Summary struct {
 	Mean   float64 `json:"mean_ms"`
 	Std    float64 `json:"std_ms"`    // sample standard deviation (n-1); 0 for one iteration
 	Ops    float64 `json:"ops_per_s"` // entries touched by an iteration over the mean time
+
+	// Commits is the number of transactions per second of the writer beside the work.
+	Commits float64 `json:"writer_commits_per_s,omitempty"`
 }
 
 // summarize returns the statistics of times, of iterations that touch ops entries each. It

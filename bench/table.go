@@ -29,14 +29,26 @@ func tables(report Report) []table {
 			}}})
 		}
 		i := slices.IndexFunc(all, func(t table) bool { return t.title == title })
-		all[i].lines = append(all[i].lines,
-			sideLine(r.Row, "okra", r, r.Okra, formatRatio(r.Ratio)),
-			sideLine("", "lmdb", r, r.LMDB, ""))
+		all[i].lines = append(all[i].lines, resultLines(r)...)
 	}
 	if len(report.Comparison) > 0 {
 		all = append(all, comparisonTable(report.Comparison))
 	}
 	return all
+}
+
+// resultLines returns a line for each side. Two ways of okra are named by what they call.
+func resultLines(r Result) [][]string {
+	lmdb := sideLine("", "lmdb", r, r.LMDB, "")
+	if r.Update == nil {
+		return [][]string{sideLine(r.Row, "okra", r, r.Okra, formatRatio(r.Ratio)), lmdb}
+	}
+	update := ratio(r.Update.Median, r.LMDB.Median)
+	return [][]string{
+		sideLine(r.Row, "Batch", r, r.Okra, formatRatio(r.Ratio)),
+		sideLine("", "Update", r, r.Update.Summary, formatRatio(update)),
+		lmdb,
+	}
 }
 
 func sideLine(row, side string, r Result, s Summary, ratio string) []string {

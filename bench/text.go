@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// WriteText writes report for a terminal: the environment, then a table for each number of
-// entries, at most 100 columns wide.
+// WriteText writes report for a terminal: the environment, a table for each number of entries, at
+// most 100 columns wide, and the notes.
 func WriteText(w io.Writer, report Report) error {
 	var out bytes.Buffer
 	for _, field := range report.Env.fields() {
@@ -19,6 +19,9 @@ func WriteText(w io.Writer, report Report) error {
 	for _, t := range tables(report) {
 		fmt.Fprintf(&out, "\n%s\n", t.title)
 		t.writeText(&out)
+	}
+	if len(report.Notes) > 0 {
+		fmt.Fprintf(&out, "\nNotes\n  %s\n", strings.Join(report.Notes, "\n  "))
 	}
 	_, err := w.Write(out.Bytes())
 	return err

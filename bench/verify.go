@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/zeebo/blake3"
@@ -15,26 +14,28 @@ const sampleSize = 100
 // digest is the BLAKE3 hash of the contents of a store.
 type digest [32]byte
 
-// verifyStores checks the stores of both sides after the last batch was written to them.
-func (r *runner) verifyStores() error {
-	var contents [2]digest
+// verifyStores checks the stores of all sides after last was written to them.
+func (r *runner) verifyStores(last *Batch) error {
+	var first digest
 	for i, store := range r.stores {
-		d, err := r.verify(store)
+		d, err := r.verify(store, last)
 		if err != nil {
 			return fmt.Errorf("check %s store: %w", r.sides[i].name, err)
 		}
-		contents[i] = d
-	}
-	if contents[0] != contents[1] {
-		return errors.New("okra and lmdb hold different entries")
+		if i == 0 {
+			first = d
+		}
+		if d != first {
+			return fmt.Errorf("okra and %s hold different entries", r.sides[i].name)
+		}
 	}
 	return nil
 }
 
-// verify checks that store holds as many entries as the workload and, under keys of the last
-// batch, what was last written to them. It returns the digest of the contents.
-func (r *runner) verify(store store) (digest, error) {
-	if err := readBack(store, &r.batch); err != nil {
+// verify checks that store holds as many entries as the workload and, under keys of last, the
+// last batch, what was last written to them. It returns the digest of the contents.
+func (r *runner) verify(store store, last *Batch) (digest, error) {
+	if err := readBack(store, last); err != nil {
 		return digest{}, err
 	}
 	hasher := blake3.New()

@@ -1,11 +1,14 @@
 package bench
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/fnv"
 	"math/rand/v2"
 
 	"github.com/zeebo/blake3"
+
+	"github.com/okradb/okra-go/tree"
 )
 
 // keySize is the length of a key: a u32, big-endian.
@@ -19,6 +22,10 @@ type Workload struct {
 	Entries   int    // 1..2^32
 	ValueSize int    // bytes, at least 1
 	Seed      uint64 // of the random keys
+
+	// NoBoundary has values chosen so that no entry's leaf is a boundary in a tree of the default
+	// format: of the values derived in turn, the first that makes none.
+	NoBoundary bool
 
 	hasher *blake3.Hasher
 }
@@ -49,6 +56,24 @@ func (w *Workload) derive(dst, input []byte) {
 	_, _ = w.hasher.Digest().Read(dst)
 }
 
+// choose derives the value of entry j of b from input. If that makes a boundary and must not, it
+// derives it from input and a number, 1, 2 and so on, in 4 bytes.
+func (w *Workload) choose(b *Batch, j int, input []byte) {
+	w.derive(b.Value(j), input)
+	if !w.NoBoundary {
+		return
+	}
+	for try := uint32(1); isBoundary(b.Key(j), b.Value(j)); try++ {
+		w.derive(b.Value(j), binary.BigEndian.AppendUint32(bytes.Clone(input), try))
+	}
+}
+
+// isBoundary reports whether the leaf of an entry is a boundary in a tree of the default format.
+func isBoundary(key, value []byte) bool {
+	rule := tree.Format{K: tree.DefaultK, Q: tree.DefaultQ}.Rule()
+	return rule.Boundary(tree.LeafHash(rule.Len, key, value).Bytes())
+}
+
 // FillAll makes b the whole store at its beginning, in random order: every key once, with
 // BLAKE3(key).
 func (w *Workload) FillAll(b *Batch, random *rand.Rand) {
@@ -63,7 +88,7 @@ func (w *Workload) FillAll(b *Batch, random *rand.Rand) {
 		copy(b.Key(j), swap[:])
 	})
 	for j := range w.Entries {
-		w.derive(b.Value(j), b.Key(j))
+		w.choose(b, j, b.Key(j))
 	}
 }
 
@@ -78,12 +103,41 @@ func (w *Workload) FillKeys(b *Batch, random *rand.Rand, n int) {
 func (w *Workload) FillWrites(b *Batch, random *rand.Rand, i, n int) {
 	b.reset(n, w.ValueSize)
 	w.drawKeys(b, random)
+	w.deriveValues(b, i)
+}
+
+// FillDistinct is FillWrites for n different keys, n <= Entries. It takes long when n is near
+// Entries and large.
+func (w *Workload) FillDistinct(b *Batch, random *rand.Rand, i, n int) {
+	b.reset(n, w.ValueSize)
+	drawn := make(map[uint32]bool, n)
+	for j := range n {
+		key := uint32(random.Uint64N(uint64(w.Entries)))
+		for drawn[key] {
+			key = uint32(random.Uint64N(uint64(w.Entries)))
+		}
+		drawn[key] = true
+		binary.BigEndian.PutUint32(b.Key(j), key)
+	}
+	w.deriveValues(b, i)
+}
+
+// FillOdd is FillWrites for odd keys. It requires Entries >= 2.
+func (w *Workload) FillOdd(b *Batch, random *rand.Rand, i, n int) {
+	b.reset(n, w.ValueSize)
+	for j := range n {
+		binary.BigEndian.PutUint32(b.Key(j), uint32(random.Uint64N(uint64(w.Entries)/2))*2+1)
+	}
+	w.deriveValues(b, i)
+}
+
+func (w *Workload) deriveValues(b *Batch, i int) {
 	var input [12]byte
 	binary.BigEndian.PutUint32(input[0:], uint32(w.Entries))
 	binary.BigEndian.PutUint32(input[4:], uint32(i))
-	for j := range n {
+	for j := range b.Len() {
 		binary.BigEndian.PutUint32(input[8:], uint32(j))
-		w.derive(b.Value(j), input[:])
+		w.choose(b, j, input[:])
 	}
 }
 

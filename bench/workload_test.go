@@ -64,6 +64,73 @@ func TestFillWrites(t *testing.T) {
 	}
 }
 
+func TestFillDistinct(t *testing.T) {
+	for _, entries := range []int{1, 64, 1000} {
+		w := newWorkload(entries, 8, 1)
+		var b Batch
+		n := min(entries, 100)
+		w.FillDistinct(&b, w.random("group"), 3, n)
+		seen := make(map[string]bool)
+		for j := range b.Len() {
+			if key := binary.BigEndian.Uint32(b.Key(j)); int(key) >= entries {
+				t.Errorf("key %d of %d", key, entries)
+			}
+			seen[string(b.Key(j))] = true
+		}
+		if len(seen) != n {
+			t.Errorf("%d different keys, want %d", len(seen), n)
+		}
+	}
+}
+
+func TestFillOdd(t *testing.T) {
+	for _, entries := range []int{2, 3, 1000, 1001} {
+		w := newWorkload(entries, 8, 1)
+		var b Batch
+		w.FillOdd(&b, w.random("gets"), 3, 500)
+		for j := range b.Len() {
+			if key := binary.BigEndian.Uint32(b.Key(j)); key%2 == 0 || int(key) >= entries {
+				t.Errorf("key %d of %d", key, entries)
+			}
+		}
+	}
+}
+
+// Of the leaves of random values one in 32 is a boundary; of chosen ones none is, whatever the
+// size of the values, and the others are what they would be.
+func TestNoBoundary(t *testing.T) {
+	const entries = 2000
+	for _, size := range []int{1, 8, 100} {
+		w := newWorkload(entries, size, 1)
+		var plain, chosen Batch
+		for round := range 2 {
+			fill := func(b *Batch) {
+				if round == 0 {
+					w.FillAll(b, w.random("load"))
+				} else {
+					w.FillWrites(b, w.random("set"), 5, entries)
+				}
+			}
+			w.NoBoundary = false
+			fill(&plain)
+			w.NoBoundary = true
+			fill(&chosen)
+			changed := 0
+			for j := range entries {
+				if isBoundary(chosen.Key(j), chosen.Value(j)) {
+					t.Fatalf("entry %x is a boundary", chosen.Key(j))
+				}
+				if !bytes.Equal(plain.Value(j), chosen.Value(j)) {
+					changed++
+				}
+			}
+			if changed < entries/64 || changed > entries/16 {
+				t.Errorf("%d of %d values changed", changed, entries)
+			}
+		}
+	}
+}
+
 // The values are fixed by the work as it is described, so that other programs can do the same.
 func TestKnownValue(t *testing.T) {
 	w := newWorkload(1, 8, 1)

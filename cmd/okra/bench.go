@@ -31,7 +31,17 @@ Examples:
 
 The last judges each row against an earlier run: "slower" or "faster" if the
 middle halves of the ratios of the iterations do not overlap and the ratios
-differ by more than a fifth, else "same".`
+differ by more than a fifth, else "same".
+
+Three rows run only when --rows names them; unless --entries is given, each has
+a size of its own:
+
+  wide node             puts into a node that chosen entries have made 100,000
+                        children wide, beside one pass over it
+  gets by goroutines    gets by 1, 2, 4 and 16 goroutines, alone and beside one
+                        that writes, at 1M entries
+  group commit          durable writes by 1, 8 and 64 goroutines, at 50,000
+                        entries: Batch and Update of okra, Update of LMDB`
 
 // benchCommand is okra bench: okra against plain LMDB, as package bench measures them.
 func benchCommand() *cli.Command {
@@ -41,7 +51,7 @@ func benchCommand() *cli.Command {
 		UsageText:   "okra bench [OPTIONS]",
 		Description: benchDescription,
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "entries", Value: cli.NewStringSlice("1k", "50k", "1m"),
+			&cli.StringSliceFlag{Name: "entries", DefaultText: "1k, 50k, 1m",
 				Usage: "`NUMBERS` of entries in the store, such as 1000, 1_000, 1k or 1m"},
 			&cli.StringSliceFlag{Name: "rows",
 				Usage: "`NAMES` of the rows, or words of them"},
@@ -133,23 +143,41 @@ func benchConfig(c *cli.Context) (bench.Config, error) {
 	if c.IsSet("iterations") && cfg.Iterations < 1 {
 		return cfg, errors.New("--iterations: not at least 1")
 	}
-	for _, s := range c.StringSlice("entries") {
-		n, err := bench.ParseEntries(s)
-		if err != nil {
-			return cfg, fmt.Errorf("--entries: %w", err)
-		}
-		if !slices.Contains(cfg.Entries, n) {
-			cfg.Entries = append(cfg.Entries, n)
-		}
-	}
 	var err error
+	if cfg.Entries, err = benchSizes(c); err != nil {
+		return cfg, fmt.Errorf("--entries: %w", err)
+	}
 	if cfg.Rows, err = bench.SelectRows(bench.Rows(), c.StringSlice("rows")); err != nil {
 		return cfg, fmt.Errorf("--rows: %w", err)
+	}
+	for _, row := range cfg.Rows {
+		if row.Durable && cfg.NoSync {
+			return cfg, fmt.Errorf("--no-sync: row %q measures the flush to disk", row.Name)
+		}
 	}
 	if cfg.ValueSize, err = bench.ParseValueSize(c.String("value-size")); err != nil {
 		return cfg, fmt.Errorf("--value-size: %w", err)
 	}
 	return cfg, nil
+}
+
+// benchSizes returns the numbers of entries, each once, or nil, for the rows' own, if the flag
+// is not given.
+func benchSizes(c *cli.Context) ([]int, error) {
+	if !c.IsSet("entries") {
+		return nil, nil
+	}
+	var sizes []int
+	for _, s := range c.StringSlice("entries") {
+		n, err := bench.ParseEntries(s)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(sizes, n) {
+			sizes = append(sizes, n)
+		}
+	}
+	return sizes, nil
 }
 
 func readReport(path string) (*bench.Report, error) {

@@ -107,6 +107,41 @@ func TestBenchComparesWithItsJSON(t *testing.T) {
 	}
 }
 
+// The optional rows have sizes of their own, and lines that go into every format.
+func TestBenchOptionalRows(t *testing.T) {
+	dir := emptyDir(t)
+	out, err := runBenchCommand(t.Context(), "--rows", "wide node", "--iterations", "1", "--json",
+		"--no-sync", "--dir", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		Results []struct {
+			Entries int
+			Row     string
+		}
+		Notes []string
+	}
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Results) != 3 || report.Results[0].Entries != 100_000 || len(report.Notes) != 2 {
+		t.Errorf("got %+v", report)
+	}
+
+	small := []string{"--entries", "64", "--iterations", "1", "--dir", dir}
+	for _, tc := range []struct{ row, format, want string }{
+		{"group", "--markdown", "### Notes\n\n- 64 entries, group commit by 1: Batch is "},
+		{"group", "--csv", "64,group commit by 64,update,1,"},
+		{"gets", "--json", `"writer_commits_per_s": `},
+	} {
+		out, err := runBenchCommand(t.Context(), append(small, "--rows", tc.row, tc.format)...)
+		if err != nil || !strings.Contains(out, tc.want) {
+			t.Errorf("%s: error %v, no %q in:\n%s", tc.format, err, tc.want, out)
+		}
+	}
+}
+
 func TestBenchUsage(t *testing.T) {
 	dir := emptyDir(t)
 	for _, tc := range []struct{ args, want string }{
@@ -117,6 +152,7 @@ func TestBenchUsage(t *testing.T) {
 		{"--entries 4294967297", "2^32"},
 		{"--entries 1k,x", "number of entries"},
 		{"--rows delete", "set random 50k entries"},
+		{"--rows group --no-sync", "flush to disk"},
 		{"--value-size 0", "--value-size"},
 		{"--value-size x", "--value-size"},
 		{"--iterations 0", "--iterations"},

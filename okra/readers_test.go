@@ -1,0 +1,422 @@
+package okra_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/okradb/okra-go/okra"
+)
+
+// snapshotsOf takes n snapshots, which the end of the test closes.
+func snapshotsOf(t *testing.T, db *okra.DB, n int) []*okra.Snapshot {
+	t.Helper()
+	var all []*okra.Snapshot
+	for i := range n {
+		s, err := db.Snapshot()
+		if err != nil {
+			t.Fatalf("snapshot %d: %v", i, err)
+		}
+		t.Cleanup(func() { s.Close() })
+		all = append(all, s)
+	}
+	return all
+}
+
+// holder is the part of a process that takes as many snapshots as it is told to, and holds them
+// until it is killed.
+func holder(t *testing.T, p *parent) {
+	db, err := okra.Open(p.arg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		line, ok := p.hear()
+		if !ok {
+			return
+		}
+		n, err := strconv.Atoi(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshotsOf(t, db, n)
+		p.tell("done")
+	}
+}
+
+// One reader more than there are slots is an error that says what to do; those under way go on,
+// Updates too, and the end of one makes room for another.
+func TestL7ReadersFull(t *testing.T) {
+	db := newStore(t, okra.Options{MaxReaders: 3})
+	updateOK(t, db, put("a", "1"))
+	all := snapshotsOf(t, db, 3)
+	for range 3 {
+		err := db.View(wantContent("a", "1"))
+		wantIs(t, "View", err, okra.ErrReadersFull)
+		wantWords(t, err, "MaxReaders", "end snapshots and Views")
+		_, err = db.Snapshot()
+		wantIs(t, "Snapshot", err, okra.ErrReadersFull)
+		updateOK(t, db, put("b", "2"))
+		wantIs(t, "View of a snapshot", all[0].View(wantContent("a", "1")), nil)
+	}
+	wantIs(t, "Close", all[1].Close(), nil)
+	for range 10 {
+		viewOK(t, db, wantContent("a", "1", "b", "2"))
+	}
+	one, err := db.Snapshot()
+	wantIs(t, "Snapshot", err, nil)
+	defer one.Close()
+	wantIs(t, "View", db.View(wantContent("a", "1", "b", "2")), okra.ErrReadersFull)
+	for _, s := range all {
+		wantIs(t, "Close", s.Close(), nil)
+	}
+}
+
+// With every slot taken it can still be seen who has them.
+func TestL7L9StatsWithReadersFull(t *testing.T) {
+	db := newStore(t, okra.Options{MaxReaders: 3})
+	all := snapshotsOf(t, db, 3)
+	s, err := db.Stats()
+	if err != nil {
+		wantIs(t, "Stats", err, okra.ErrReadersFull)
+	}
+	if len(s.Readers) != 3 || len(s.Snapshots) != 3 || s.Slots != 3 {
+		t.Errorf("%d readers, %d snapshots, %d slots (%v)", len(s.Readers), len(s.Snapshots),
+			s.Slots, err)
+	}
+	for _, s := range all {
+		wantIs(t, "Close", s.Close(), nil)
+	}
+}
+
+// By default there are more slots than a program uses, and the lock file that holds them is
+// small.
+func TestL7DefaultSlots(t *testing.T) {
+	dir := t.TempDir()
+	db := storeIn(t, dir, okra.Options{})
+	most := statsOf(t, db).MaxReaders
+	if most < 1000 {
+		t.Fatalf("there are %d slots", most)
+	}
+	for _, s := range snapshotsOf(t, db, most) {
+		wantIs(t, "Close", s.Close(), nil)
+	}
+	info, err := os.Stat(filepath.Join(dir, "lock.mdb"))
+	if err != nil || info.Size() > mebi {
+		t.Errorf("the lock file: %v, %v", info.Size(), err)
+	}
+}
+
+// The slots of a process that was killed are free for the next who opens the store.
+func TestL7L8KilledReadersAtOpen(t *testing.T) {
+	if isChild(t, parts{"holder": holder}) {
+		return
+	}
+	dir := t.TempDir()
+	first := storeIn(t, dir, okra.Options{MaxReaders: 8})
+	wantIs(t, "Close", first.Close(), nil)
+	for range 3 {
+		// Whoever is the first to open a store sizes the lock file anew.
+		keeper := start(t, "holder", dir)
+		keeper.ask("1")
+		c := start(t, "holder", dir)
+		c.ask("7")
+		c.kill()
+		db := storeIn(t, dir, okra.Options{})
+		for _, r := range statsOf(t, db).Readers {
+			if r.Dead || r.PID != keeper.cmd.Process.Pid {
+				t.Errorf("reader %+v is there after the open", r)
+			}
+		}
+		for _, s := range snapshotsOf(t, db, 7) {
+			wantIs(t, "Close", s.Close(), nil)
+		}
+		wantIs(t, "Close", db.Close(), nil)
+		keeper.kill()
+	}
+}
+
+// A store that is open when a reader's process is killed shows that it is dead, and takes its
+// slots when there are no others: for one View, and for many at once.
+func TestL7L8KilledReadersWhileOpen(t *testing.T) {
+	if isChild(t, parts{"holder": holder}) {
+		return
+	}
+	const slots = 8
+	rounds := 20
+	if testing.Short() {
+		rounds = 5
+	}
+	dir := t.TempDir()
+	db := storeIn(t, dir, okra.Options{MaxReaders: slots})
+	updateOK(t, db, put("a", "1"))
+	for round := range rounds {
+		viewOK(t, db, wantContent("a", "1"))
+		taken := statsOf(t, db).Slots // this process keeps those for its next Views
+		c := start(t, "holder", dir)
+		c.ask(strconv.Itoa(slots - taken))
+		mine := snapshotsOf(t, db, taken)
+		err := db.View(wantContent("a", "1"))
+		wantIs(t, "View while they live", err, okra.ErrReadersFull)
+		for _, s := range mine {
+			wantIs(t, "Close", s.Close(), nil)
+		}
+		dead := 0
+		c.kill()
+		for _, r := range statsOf(t, db).Readers {
+			if r.Dead && r.PID == c.cmd.Process.Pid {
+				dead++
+			}
+		}
+		if dead != slots-taken {
+			t.Errorf("%d readers are shown as dead, want %d", dead, slots-taken)
+		}
+		if round == 0 {
+			for _, s := range snapshotsOf(t, db, 3) {
+				wantIs(t, "Close", s.Close(), nil)
+			}
+			continue
+		}
+		var together, over sync.WaitGroup
+		together.Add(slots)
+		for range slots {
+			over.Go(func() {
+				err := db.View(func(tx *okra.Tx) error {
+					together.Done()
+					together.Wait() // all have a slot now
+					return wantContent("a", "1")(tx)
+				})
+				if err != nil {
+					t.Errorf("round %d: View: %v", round, err)
+					together.Done()
+				}
+			})
+		}
+		over.Wait()
+		if t.Failed() {
+			return
+		}
+		wantIs(t, "Close", db.Close(), nil)
+		db = storeIn(t, dir, okra.Options{MaxReaders: slots})
+	}
+}
+
+// overwrite puts the same keys again and again, and returns by how much the file grew.
+func overwrite(t *testing.T, db *okra.DB, rounds int) int64 {
+	t.Helper()
+	before := statsOf(t, db).FileSize
+	for round := range rounds {
+		updateOK(t, db, func(tx *okra.Tx) error {
+			for i := range 100 {
+				if err := tx.Put(number(i), kibi(fmt.Sprint("round ", round%7), i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return statsOf(t, db).FileSize - before
+}
+
+// A reader whose process was killed makes the file grow with every commit, until the next open
+// has freed its slot.
+func TestL8DeadReader(t *testing.T) {
+	if isChild(t, parts{"holder": holder}) {
+		return
+	}
+	dir := t.TempDir()
+	db := storeIn(t, dir, okra.Options{})
+	overwrite(t, db, 10)
+	c := start(t, "holder", dir)
+	c.ask("1")
+	c.kill()
+	grown := overwrite(t, db, 100)
+	wantIs(t, "Close", db.Close(), nil)
+	// The lock file is made anew when nobody has the store open: here somebody has.
+	keeper := start(t, "holder", dir)
+	keeper.ask("0")
+	c = start(t, "holder", dir)
+	c.ask("1")
+	c.kill()
+	db = storeIn(t, dir, okra.Options{})
+	after := overwrite(t, db, 100)
+	if grown < 8*mebi || after > grown/8 {
+		t.Errorf("the file grew by %d bytes with a dead reader and %d after the open", grown, after)
+	}
+	keeper.end()
+}
+
+// An open reader makes the file grow with every commit. Stats say who it is, which commit it
+// sees and, for a snapshot, for how long; when it has ended the file grows no more.
+func TestL9LongReader(t *testing.T) {
+	db := newStore(t, okra.Options{})
+	without := overwrite(t, db, 20)
+	if again := overwrite(t, db, 100); again > mebi {
+		t.Errorf("without a reader the file grew by %d bytes, then by %d", without, again)
+	}
+
+	s := snapshotsOf(t, db, 1)[0]
+	begun := statsOf(t, db).LastTxn
+	grown := overwrite(t, db, 100)
+	stats := statsOf(t, db)
+	if grown < 8*mebi {
+		t.Errorf("with a snapshot the file grew by %d bytes", grown)
+	}
+	if len(stats.Snapshots) != 1 || stats.Snapshots[0].Txn != begun || stats.Snapshots[0].Age <= 0 {
+		t.Errorf("the snapshots are %+v, want one of commit %d", stats.Snapshots, begun)
+	}
+	want := okra.Reader{PID: os.Getpid(), Txn: begun}
+	if len(stats.Readers) < 1 || stats.Readers[0] != want || stats.LastTxn != begun+100 {
+		t.Errorf("the readers are %+v at commit %d, want %+v first", stats.Readers, stats.LastTxn, want)
+	}
+	age := stats.Snapshots[0].Age
+	if now := statsOf(t, db).Snapshots[0].Age; now < age {
+		t.Errorf("the age goes from %s to %s", age, now)
+	}
+	wantIs(t, "Close", s.Close(), nil)
+
+	if after := overwrite(t, db, 100); after > mebi {
+		t.Errorf("after its Close the file grew by %d bytes", after)
+	}
+}
+
+// The same for a reader in another process.
+func TestL9LongReaderElsewhere(t *testing.T) {
+	if isChild(t, parts{"holder": holder}) {
+		return
+	}
+	dir := t.TempDir()
+	db := storeIn(t, dir, okra.Options{})
+	overwrite(t, db, 20)
+	begun := statsOf(t, db).LastTxn
+	c := start(t, "holder", dir)
+	c.ask("1")
+	grown := overwrite(t, db, 100)
+	stats := statsOf(t, db)
+	want := okra.Reader{PID: c.cmd.Process.Pid, Txn: begun}
+	if len(stats.Readers) < 1 || stats.Readers[0] != want || len(stats.Snapshots) != 0 {
+		t.Errorf("the readers are %+v and the snapshots %+v, want %+v first", stats.Readers,
+			stats.Snapshots, want)
+	}
+	c.end()
+	if after := overwrite(t, db, 100); grown < 8*mebi || after > mebi {
+		t.Errorf("the file grew by %d bytes, and %d after the end of the reader", grown, after)
+	}
+}
+
+// A View gives its slot back however its function ends.
+func TestL10ViewsDoNotLeak(t *testing.T) {
+	db := newStore(t, okra.Options{MaxReaders: 2})
+	updateOK(t, db, put("a", "1"))
+	for i := range 300 {
+		switch i % 4 {
+		case 0:
+			wantIs(t, "View", db.View(func(*okra.Tx) error { return errAborted }), errAborted)
+		case 1:
+			err := recovered(func() error { return db.View(func(*okra.Tx) error { panic(errAborted) }) })
+			wantIs(t, "the panic in View", err, errAborted)
+		case 2:
+			var wg sync.WaitGroup
+			wg.Go(func() { db.View(func(*okra.Tx) error { runtime.Goexit(); return nil }) })
+			wg.Wait()
+		case 3:
+			viewOK(t, db, func(tx *okra.Tx) error {
+				for range tx.All() {
+					break
+				}
+				return wantContent("a", "1")(tx)
+			})
+		}
+	}
+	s := statsOf(t, db)
+	if s.Slots > 2 || len(s.Snapshots) != 0 {
+		t.Errorf("%d slots are taken by Views that are over, %+v", s.Slots, s.Snapshots)
+	}
+}
+
+// Snapshots that nobody closes are listed and take a slot each, until there are none: an error,
+// not a crash, also when they are garbage. After their Close all goes on.
+func TestL10SnapshotsNotClosed(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		// Nobody closes the store either: that would wait for the snapshots.
+		db, err := okra.Open(t.TempDir(), &okra.Options{MaxReaders: 20, NoSync: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		updateOK(t, db, put("a", "1"))
+		kept := snapshotsOf(t, db, 3)
+		dropped := 0
+		for {
+			_, err := db.Snapshot()
+			if err != nil {
+				wantIs(t, "Snapshot", err, okra.ErrReadersFull)
+				break
+			}
+			dropped++
+			runtime.GC()
+		}
+		if dropped != 17 {
+			t.Errorf("%d snapshots could be dropped", dropped)
+		}
+		wantIs(t, "Close", kept[0].Close(), nil)
+		if s := statsOf(t, db); len(s.Snapshots) != 19 || len(s.Readers) < 19 {
+			t.Errorf("%d snapshots and %d readers are listed", len(s.Snapshots), len(s.Readers))
+		}
+		runtime.GC()
+		viewOK(t, db, wantContent("a", "1"))
+		updateOK(t, db, put("a", "2"))
+		wantIs(t, "View of the snapshot", kept[1].View(wantContent("a", "1")), nil)
+		wantIs(t, "View of one that is closed", kept[0].View(wantContent("a", "1")), okra.ErrClosed)
+	})
+}
+
+// A snapshot shows one commit through any number of Views, of many goroutines, whatever is
+// committed meanwhile; a second Close does nothing, and a View after it is an error.
+func TestL10Snapshot(t *testing.T) {
+	db := newStore(t, okra.Options{Table: "main", Q: 4})
+	more, err := db.Table("more", okra.Format{Q: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := func(fn func(*okra.Tx) error) func(*okra.Tx) error {
+		return func(tx *okra.Tx) error { return errors.Join(fn(tx), fn(tx.Table(more))) }
+	}
+	updateOK(t, db, both(fill("old", 200)))
+	s := snapshotsOf(t, db, 1)[0]
+	root := rootIn(t, db)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				err := s.View(both(func(tx *okra.Tx) error {
+					if got, err := tx.Root(); err != nil || got != root {
+						return fmt.Errorf("the root is %s (%w)", got, err)
+					}
+					return errors.Join(filled("old", 200)(tx), filled("new", 0)(tx))
+				}))
+				if err != nil {
+					t.Errorf("View of the snapshot: %v", err)
+				}
+			}
+		})
+	}
+	for range 10 {
+		updateOK(t, db, both(func(tx *okra.Tx) error {
+			return errors.Join(fill("new", 200)(tx), tx.Delete([]byte("old 000000")))
+		}))
+	}
+	wg.Wait()
+	wantIs(t, "Put", s.View(put("a", "1")), okra.ErrReadOnly)
+	wantIs(t, "the function's error", s.View(func(*okra.Tx) error { return errAborted }), errAborted)
+	wantIs(t, "Close", s.Close(), nil)
+	wantIs(t, "a second Close", s.Close(), nil)
+	wantIs(t, "View after Close", s.View(both(filled("old", 200))), okra.ErrClosed)
+	if list := statsOf(t, db).Snapshots; len(list) != 0 {
+		t.Errorf("the snapshots are %+v after Close", list)
+	}
+}
