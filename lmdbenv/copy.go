@@ -16,10 +16,9 @@ import (
 // removes what it made.
 func (e *Env) Copy(dir string, compact bool) error {
 	doing := fmt.Sprintf("copy %s to %s", e.path, dir)
-	if err := e.gate.enter(); err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
+	if e.InUpdate() { // LMDB would wait for the end of the write transaction
+		return fmt.Errorf("%s: %w", doing, ErrNested)
 	}
-	defer e.gate.leave()
 	source, err := os.Stat(e.DataFile())
 	if err != nil {
 		return classify(doing, err)
@@ -28,7 +27,8 @@ func (e *Env) Copy(dir string, compact bool) error {
 	if err != nil {
 		return classify(doing, err)
 	}
-	if err := e.copyTo(dir, source.Mode().Perm(), compact); err != nil {
+	err = e.resizing(func() error { return e.copyTo(dir, source.Mode().Perm(), compact) })
+	if err != nil {
 		os.Remove(filepath.Join(dir, "data.mdb"))
 		if made {
 			os.Remove(dir)
@@ -61,6 +61,7 @@ func (e *Env) copyTo(dir string, mode fs.FileMode, compact bool) error {
 		flags = lmdb.CopyCompact
 	}
 	if err := e.env.CopyFlag(dir, flags); err != nil {
+		os.Remove(filepath.Join(dir, "data.mdb")) // for another try
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "data.mdb"), os.O_RDWR, 0)

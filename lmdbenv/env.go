@@ -2,6 +2,7 @@ package lmdbenv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -65,8 +66,7 @@ type Env struct {
 	env      *lmdb.Env
 	path     string
 	readOnly bool
-	file     fs.FileInfo // as registered; nil for an attached environment
-	made     bool        // the data file was missing
+	made     bool // the data file was missing
 	attached bool
 	single   bool // path is that of the data file; only in an attached environment
 
@@ -78,14 +78,15 @@ type Env struct {
 	writing chan struct{}  // a token: the right to begin the write transaction
 	writer  atomic.Uintptr // the thread of the write transaction, or 0
 	memory  answers        // of the write transaction
+	updates uint           // write transactions begun; the token's holder has it
 
 	opening sync.Mutex // held while table handles are opened
 
 	mu   sync.Mutex // guards idle
 	idle []*Txn     // read transactions that are reset
 
-	closed sync.Mutex // held while closing
-	gone   bool       // env is closed; guarded by closed
+	closing chan struct{} // a token: the right to close
+	gone    bool          // env is closed; the token's holder has it
 }
 
 // Open opens the environment in the directory at path, and makes both unless o.ReadOnly. It
@@ -107,39 +108,78 @@ func Open(path string, o Options) (*Env, error) {
 	}
 	e := newEnv(path)
 	e.readOnly, e.maxSize, e.patience = o.ReadOnly, o.MaxSize, o.GrowTimeout
+	if o.MapSize > 0 {
+		if err := reserveMap(o.MapSize); err != nil {
+			return nil, classify(doing, err)
+		}
+	}
 	if err := e.register(o.FileMode); err != nil {
 		return nil, classify(doing, err)
 	}
 	if err := e.open(o); err != nil {
 		e.undo()
-		return nil, classify(doing, err)
+		err = classify(doing, err)
+		if errors.Is(err, ErrPermission) {
+			err = fmt.Errorf("%w: even reading needs write access to lock.mdb in the directory; with "+
+				"NoLock (--no-lock) it does not, while nobody writes", err)
+		}
+		return nil, err
 	}
 	return e, nil
 }
 
 func newEnv(path string) *Env {
-	e := &Env{path: path, gate: newGate(), writing: make(chan struct{}, 1)}
+	e := &Env{
+		path: path, gate: newGate(), writing: make(chan struct{}, 1), closing: make(chan struct{}, 1),
+	}
 	e.writing <- struct{}{}
+	e.closing <- struct{}{}
 	return e
 }
 
 // open opens the environment with the map size asked for or, by default, with the largest up
-// to the default for which there is address space.
+// to the default for which there is address space. A reader takes the size that the file says.
 func (e *Env) open(o Options) error {
+	if info, err := os.Stat(e.DataFile()); err != nil {
+		return err
+	} else if info.Size() > 0 {
+		if err := checkWhole(e.DataFile()); err != nil {
+			return err
+		}
+	}
+	if !o.NoLock {
+		if err := e.reserveLock(o); err != nil {
+			return err
+		}
+	}
 	if o.MapSize != 0 {
 		return e.openSized(o, min(o.MapSize, o.MaxSize))
 	}
 	size := min(defaultMapSize, o.MaxSize)
+	if e.readOnly {
+		if err := e.openSized(o, 0); !lmdb.IsErrnoSys(err, syscall.ENOMEM) {
+			return err
+		}
+	}
 	for {
 		err := e.openSized(o, size)
-		if size <= leastMapSize || !lmdb.IsErrnoSys(err, syscall.ENOMEM) {
+		if size <= leastMapSize || !isNoMemory(err) {
 			return err
 		}
 		size /= 2
 	}
 }
 
+// isNoMemory reports whether there is not enough address space.
+func isNoMemory(err error) bool {
+	return errors.Is(err, syscall.ENOMEM) || lmdb.IsErrnoSys(err, syscall.ENOMEM)
+}
+
+// openSized opens the environment with a map of a size, 0 for that of the file.
 func (e *Env) openSized(o Options, size int64) error {
+	if err := reserveMap(size); size > 0 && err != nil {
+		return err
+	}
 	env, err := lmdb.NewEnv()
 	if err != nil {
 		return err
@@ -158,14 +198,11 @@ func (e *Env) openSized(o Options, size int64) error {
 	if err == nil {
 		err = env.SetMaxDBs(o.MaxTables)
 	}
-	if err == nil && !o.ReadOnly {
+	if err == nil && size > 0 {
 		err = env.SetMapSize(size)
 	}
 	if err == nil {
 		err = env.Open(e.path, flags, o.FileMode)
-	}
-	if err == nil {
-		err = checkWhole(e.DataFile())
 	}
 	if err == nil && !o.ReadOnly {
 		_, err = env.ReaderCheck()
@@ -180,7 +217,8 @@ func (e *Env) openSized(o Options, size int64) error {
 
 // Attach makes an Env of an environment that the caller has opened and goes on to own. Closing
 // the Env waits for its transactions and leaves the caller's environment open. One with the
-// WriteMap flag gives [ErrWriteMap]: LMDB cannot nest transactions in it.
+// WriteMap flag gives [ErrWriteMap]: LMDB cannot nest transactions in it. One file open in
+// two environments gives [ErrInUse].
 func Attach(env *lmdb.Env) (*Env, error) {
 	path, err := env.Path()
 	if err != nil {
@@ -196,6 +234,9 @@ func Attach(env *lmdb.Env) (*Env, error) {
 	e := newEnv(path)
 	e.env, e.attached, e.readOnly = env, true, flags&lmdb.Readonly != 0
 	e.single = flags&lmdb.NoSubdir != 0
+	if err := e.register(0); err != nil {
+		return nil, classify("attach "+path, err)
+	}
 	return e, nil
 }
 
@@ -227,13 +268,17 @@ func (e *Env) Sync() error {
 // Close of what is closed does nothing.
 func (e *Env) Close(ctx context.Context) error {
 	e.gate.close()
-	e.closed.Lock()
-	defer e.closed.Unlock()
+	select {
+	case <-e.closing:
+	case <-ctx.Done():
+		return e.busy(ctx.Err())
+	}
+	defer func() { e.closing <- struct{}{} }()
 	if e.gone {
 		return nil
 	}
 	if err := e.gate.drain(ctx); err != nil {
-		return fmt.Errorf("close %s: transactions are under way: %w", e.path, err)
+		return e.busy(err)
 	}
 	e.gone = true
 	e.mu.Lock()
@@ -243,9 +288,16 @@ func (e *Env) Close(ctx context.Context) error {
 	e.idle = nil
 	e.mu.Unlock()
 	if e.attached {
+		e.forget()
 		return nil
 	}
 	err := e.env.Close()
 	e.forget()
 	return classify("close "+e.path, err)
+}
+
+// busy says how many transactions Close waits for.
+func (e *Env) busy(err error) error {
+	n := e.gate.active.Load()
+	return fmt.Errorf("close %s: %d transactions are under way: %w", e.path, n, err)
 }

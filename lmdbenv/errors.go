@@ -41,6 +41,8 @@ var (
 	ErrWriteMap = errors.New("environment has the WriteMap flag")
 	// ErrTableName refuses a table name that LMDB cannot hold.
 	ErrTableName = errors.New("table name is not 1 to 511 bytes without a zero byte")
+	// ErrForeignTxn refuses to join a transaction that is over or of another environment.
+	ErrForeignTxn = errors.New("transaction is over, or of another environment")
 	// ErrNested says that a write transaction was begun inside another one.
 	ErrNested = errors.New("write transaction inside a write transaction")
 	// ErrReadOnly says that the environment is open for reading only.

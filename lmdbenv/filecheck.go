@@ -15,6 +15,7 @@ import (
 // read with bounds here, not through LMDB, which would touch what may not be there.
 const (
 	metaMagic   = 0xbeefc0de
+	metaVersion = 1
 	pageHead    = 16 // of every page; its flags at 10, the end of the list of places at 12
 	pageFlags   = 10
 	pageLower   = 12
@@ -22,7 +23,8 @@ const (
 	leafPage    = 0x02
 	recordHead  = 8 // of every record: u16 low, high, flags, key length
 	bigValue    = 0x01
-	metaPage    = 24 // in a meta page: page size
+	metaMap     = 16 // in a meta page: map size
+	metaPage    = 24 // page size
 	metaFree    = 64 // root of the free list
 	metaLast    = 120
 	metaTxn     = 128
@@ -79,6 +81,7 @@ func checkFile(f *os.File) error {
 // meta is what a meta page says.
 type meta struct {
 	page, last, txn int64
+	mapSize         int64
 	free            uint64 // page number, all ones for none
 }
 
@@ -102,10 +105,16 @@ func readMetaAt(f *os.File, at int64) (meta, error) {
 	}
 	p := b[pageHead:]
 	m := meta{
-		page: int64(binary.NativeEndian.Uint32(p[metaPage:])),
-		free: binary.NativeEndian.Uint64(p[metaFree:]),
-		last: int64(binary.NativeEndian.Uint64(p[metaLast:])),
-		txn:  int64(binary.NativeEndian.Uint64(p[metaTxn:])),
+		mapSize: int64(binary.NativeEndian.Uint64(p[metaMap:])),
+		page:    int64(binary.NativeEndian.Uint32(p[metaPage:])),
+		free:    binary.NativeEndian.Uint64(p[metaFree:]),
+		last:    int64(binary.NativeEndian.Uint64(p[metaLast:])),
+		txn:     int64(binary.NativeEndian.Uint64(p[metaTxn:])),
+	}
+	if v := binary.NativeEndian.Uint32(p[4:]); binary.NativeEndian.Uint32(p) == metaMagic &&
+		v != metaVersion {
+		return meta{}, fmt.Errorf("%w: its version is %d, so it was made by another LMDB generation",
+			ErrNotLMDB, v)
 	}
 	if binary.NativeEndian.Uint32(p) != metaMagic || m.page < 512 || m.page > mostPageLen ||
 		m.last < 1 {
@@ -114,13 +123,48 @@ func readMetaAt(f *os.File, at int64) (meta, error) {
 	return m, nil
 }
 
-// freeWalk counts the free pages beyond the end of a file.
+// metaOf returns what the LMDB file at path says of itself.
+func metaOf(path string) (meta, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return meta{}, err
+	}
+	defer f.Close()
+	return readMeta(f)
+}
+
+// countFree returns how many pages of the file at path are on LMDB's free list. It reads the
+// file itself, so it takes no reader slot; while another process commits the number may be off.
+func countFree(path string) (int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	for tries := 0; ; tries++ {
+		info, err := f.Stat()
+		if err != nil {
+			return 0, err
+		}
+		m, err := readMeta(f)
+		if err != nil {
+			return 0, err
+		}
+		w := freeWalk{f: f, size: m.page, pages: info.Size() / m.page}
+		if err := w.visit(m.free, 0); err == nil || tries == 3 {
+			return w.free, err
+		}
+	}
+}
+
+// freeWalk counts the pages on LMDB's free list, and those of them beyond the end of the file.
 type freeWalk struct {
 	f      *os.File
 	size   int64 // of a page
 	pages  int64 // in the file
 	seen   int64
-	beyond int64
+	free   int64 // pages in the list
+	beyond int64 // those of them beyond the end
 }
 
 // visit reads the pages of the free list below number, which is all ones in an empty list.
@@ -194,6 +238,7 @@ func (w *freeWalk) count(b []byte) {
 	}
 	n := binary.NativeEndian.Uint64(b)
 	for b = b[8:]; n > 0 && len(b) >= 8; n, b = n-1, b[8:] {
+		w.free++
 		if int64(binary.NativeEndian.Uint64(b)) >= w.pages {
 			w.beyond++
 		}

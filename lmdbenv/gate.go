@@ -2,7 +2,6 @@ package lmdbenv
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -14,8 +13,7 @@ type gate struct {
 	active  atomic.Int64
 	state   atomic.Int32  // gateOpen and so on
 	drained chan struct{} // a token when active came to 0 while not open
-
-	mu sync.Mutex // held by the one who has shut the gate
+	single  chan struct{} // a token: the right to be alone
 }
 
 const (
@@ -24,7 +22,11 @@ const (
 	gateClosed
 )
 
-func newGate() *gate { return &gate{drained: make(chan struct{}, 1)} }
+func newGate() *gate {
+	g := &gate{drained: make(chan struct{}, 1), single: make(chan struct{}, 1)}
+	g.single <- struct{}{}
+	return g
+}
 
 // enter counts a transaction in. It waits while the gate is shut and gives ErrClosed when it is
 // closed.
@@ -39,35 +41,40 @@ func (g *gate) enter() error {
 		if state == gateClosed {
 			return ErrClosed
 		}
-		g.wait()
+		<-g.single // whoever shut the gate has it
+		g.single <- struct{}{}
 	}
-}
-
-// wait returns when a gate that is shut has been opened.
-func (g *gate) wait() {
-	g.mu.Lock() // whoever shut the gate has it
-	defer g.mu.Unlock()
-}
-
-// close keeps new transactions out for good.
-func (g *gate) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.state.Store(gateClosed)
 }
 
 // leave counts a transaction out.
 func (g *gate) leave() {
 	if g.active.Add(-1) == 0 && g.state.Load() != gateOpen {
-		select {
-		case g.drained <- struct{}{}:
-		default:
-		}
+		g.stir()
 	}
 }
 
-// drain waits until no transaction is under way, or for ctx.
+// stir makes the one who drains look again.
+func (g *gate) stir() {
+	select {
+	case g.drained <- struct{}{}:
+	default:
+	}
+}
+
+// close keeps new transactions out for good. Whoever waits to be alone gives up.
+func (g *gate) close() {
+	g.state.Store(gateClosed)
+	g.stir()
+}
+
+// drain waits until no transaction is under way and nobody is alone, or for ctx.
 func (g *gate) drain(ctx context.Context) error {
+	select {
+	case <-g.single:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { g.single <- struct{}{} }()
 	for g.active.Load() > 0 {
 		select {
 		case <-g.drained:
@@ -79,18 +86,24 @@ func (g *gate) drain(ctx context.Context) error {
 }
 
 // alone runs fn while no transaction is under way and none begins. If those under way do not
-// end within patience it gives context.DeadlineExceeded.
+// end within patience it gives context.DeadlineExceeded, and ErrClosed if the gate is closed.
 func (g *gate) alone(patience time.Duration, fn func() error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	<-g.single
+	defer func() { g.single <- struct{}{} }()
 	if !g.state.CompareAndSwap(gateOpen, gateShut) {
 		return ErrClosed
 	}
 	defer g.state.CompareAndSwap(gateShut, gateOpen)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := g.drain(ctx); err != nil {
-		return err
+	timeout := time.After(patience)
+	for g.active.Load() > 0 {
+		select {
+		case <-g.drained:
+		case <-timeout:
+			return context.DeadlineExceeded
+		}
+		if g.state.Load() == gateClosed {
+			return ErrClosed
+		}
 	}
 	return fn()
 }

@@ -34,3 +34,29 @@ var findHandle = sync.OnceValues(func() (uintptr, bool) {
 func handle(cur *lmdb.Cursor, offset uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(cur), offset))
 }
+
+// findTxn looks for the environment and the C handle in lmdb.Txn once. The handle is nil when
+// the transaction is over.
+var findTxn = sync.OnceValue(func() (found struct {
+	env, handle uintptr
+	ok          bool
+}) {
+	t := reflect.TypeFor[lmdb.Txn]()
+	var ok bool
+	if found.env, ok = handleOffset(t, "env", "*lmdb.Env"); !ok {
+		return found
+	}
+	found.handle, found.ok = handleOffset(t, "_txn", "*lmdb._Ctype_struct_MDB_txn")
+	return found
+})
+
+// belongs reports whether txn is under way in env, as far as can be told.
+func belongs(txn *lmdb.Txn, env *lmdb.Env) bool {
+	at := findTxn()
+	if txn == nil || !at.ok {
+		return txn != nil
+	}
+	p := unsafe.Pointer(txn)
+	return *(**lmdb.Env)(unsafe.Add(p, at.env)) == env &&
+		*(*unsafe.Pointer)(unsafe.Add(p, at.handle)) != nil
+}

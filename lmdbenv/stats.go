@@ -2,15 +2,13 @@ package lmdbenv
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
-
-	"github.com/PowerDNS/lmdb-go/lmdb"
 )
 
 // Stats describes an environment and its file.
@@ -34,6 +32,15 @@ type Reader struct {
 
 // Stats returns the state of the environment. It reads LMDB's list of free pages.
 func (e *Env) Stats() (Stats, error) {
+	// A read transaction sees to it that the map is as large as the file. Without a slot for one
+	// there are other readers, which have.
+	t, err := e.BeginRead()
+	switch {
+	case err == nil:
+		e.EndRead(t)
+	case !errors.Is(err, ErrReadersFull):
+		return Stats{}, fmt.Errorf("stat %s: %w", e.path, err)
+	}
 	if err := e.gate.enter(); err != nil {
 		return Stats{}, err
 	}
@@ -59,7 +66,7 @@ func (e *Env) stats() (Stats, error) {
 		FileSize: file.Size(), MapSize: info.MapSize, MaxReaders: int(info.MaxReaders),
 		LastTxn: uint64(info.LastTxnID),
 	}
-	free, err := e.freePages()
+	free, err := countFree(e.DataFile())
 	if err != nil {
 		return Stats{}, err
 	}
@@ -99,33 +106,4 @@ func alive(pid int) bool {
 		return false
 	}
 	return !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
-}
-
-// freePages counts the pages on LMDB's free list, which it keeps as table 0: for each commit,
-// a number of pages and then the page numbers, in the machine's words.
-func (e *Env) freePages() (int64, error) {
-	var n int64
-	err := e.env.View(func(txn *lmdb.Txn) error {
-		txn.RawRead = true
-		cur, err := txn.OpenCursor(0)
-		if err != nil {
-			return err
-		}
-		defer cur.Close()
-		for {
-			_, v, err := cur.Get(nil, nil, lmdb.Next)
-			if lmdb.IsNotFound(err) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if strconv.IntSize == 64 {
-				n += int64(binary.NativeEndian.Uint64(v))
-			} else {
-				n += int64(binary.NativeEndian.Uint32(v))
-			}
-		}
-	})
-	return n, err
 }

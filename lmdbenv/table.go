@@ -2,6 +2,7 @@ package lmdbenv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,6 +34,7 @@ func (e *Env) OpenTable(name string, prepare func(*Txn, tree.Storage) error) (Ha
 	var h Handle
 	within := func(t *Txn, flags uint) (err error) {
 		if h, err = openTable(t.txn, name, flags); err != nil {
+			t.full = errors.Is(err, ErrMapFull)
 			return err
 		}
 		s, err := t.Storage(h)
@@ -52,16 +54,14 @@ func (e *Env) OpenTable(name string, prepare func(*Txn, tree.Storage) error) (Ha
 	if !e.readOnly {
 		return h, e.Update(context.Background(), func(t *Txn) error { return within(t, lmdb.Create) })
 	}
-	if err := e.gate.enter(); err != nil {
-		return h, err
-	}
-	defer e.gate.leave()
 	var inner error
-	err := e.env.View(func(txn *lmdb.Txn) error {
-		t := newTxn(txn)
-		defer t.closeCursors()
-		inner = within(t, 0)
-		return inner
+	err := e.resizing(func() error {
+		return e.env.View(func(txn *lmdb.Txn) error {
+			t := newTxn(txn)
+			defer t.closeCursors()
+			inner = within(t, 0)
+			return inner
+		})
 	})
 	if inner != nil {
 		return h, inner

@@ -144,10 +144,8 @@ func (e *Env) Update(ctx context.Context, fn func(*Txn) error) error {
 	if e.gate.state.Load() == gateClosed {
 		return ErrClosed
 	}
-	select {
-	case <-e.writing:
-	case <-ctx.Done():
-		return fmt.Errorf("wait to write to %s: %w", e.path, context.Cause(ctx))
+	if err := e.turn(ctx); err != nil {
+		return fmt.Errorf("wait to write to %s: %w", e.path, err)
 	}
 	defer func() { e.writing <- struct{}{} }()
 	runtime.LockOSThread()
@@ -171,6 +169,23 @@ func (e *Env) Update(ctx context.Context, fn func(*Txn) error) error {
 	}
 }
 
+// turn waits for the right to write, or for ctx.
+func (e *Env) turn(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	select {
+	case <-e.writing:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// checkEach is how many Updates go by until the slots of dead readers are looked for, which keep
+// LMDB from using pages again.
+const checkEach = 64
+
 // errResized is LMDB's refusal to begin a transaction in a map that is too small.
 var errResized = errors.New("begin write")
 
@@ -181,6 +196,11 @@ func (e *Env) update(fn func(*Txn) error) (full bool, err error) {
 		return false, err
 	}
 	defer e.gate.leave()
+	if e.updates++; e.updates%checkEach == 0 {
+		if _, err := e.env.ReaderCheck(); err != nil {
+			return false, classify("check the readers of "+e.path, err)
+		}
+	}
 	t := Txn{memory: &e.memory}
 	began := false
 	var inner error
@@ -201,6 +221,9 @@ func (e *Env) update(fn func(*Txn) error) (full bool, err error) {
 		return false, nil
 	case !began && lmdb.IsMapResized(err):
 		return false, errResized
+	case began && lmdb.IsErrnoSys(err, syscall.EIO) && diskFull(e.path):
+		// LMDB says so of a write that was cut short.
+		return false, fmt.Errorf("commit to %s: %w (%w)", e.path, ErrDiskFull, err)
 	case began:
 		return lmdb.IsMapFull(err), classify("commit to "+e.path, err)
 	default:
@@ -223,6 +246,9 @@ func (e *Env) Join(txn *lmdb.Txn, fn func(t *Txn, writes bool) error) error {
 		return err
 	}
 	defer e.gate.leave()
+	if !belongs(txn, e.env) {
+		return fmt.Errorf("join a transaction of %s: %w", e.path, ErrForeignTxn)
+	}
 	ran := false
 	var inner error
 	err := txn.Sub(func(sub *lmdb.Txn) error {

@@ -2,6 +2,7 @@ package okra
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -96,6 +97,7 @@ func (g *group) pass(back []*member) {
 
 // lead runs one transaction and then lets another member lead.
 func (db *DB) lead() {
+	runtime.Gosched() // those whom the last transaction let go may come again in time
 	members := db.group.next()
 	var back []*member
 	defer func() {

@@ -203,3 +203,16 @@ func (c *child) kill() {
 	}
 	c.cmd.Wait()
 }
+
+// inside returns the names of the files in dir.
+func inside(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list {
+		names = append(names, f.Name())
+	}
+	return names
+}

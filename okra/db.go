@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
 
@@ -86,7 +87,14 @@ func (db *DB) Close() error { return db.Shutdown(context.Background()) }
 // Shutdown is [DB.Close] with an end to its patience: when ctx ends while transactions are under
 // way it returns the error of ctx. The store then takes no new ones, and a later Close goes on
 // waiting.
-func (db *DB) Shutdown(ctx context.Context) error { return db.env.Close(ctx) }
+func (db *DB) Shutdown(ctx context.Context) error {
+	err := db.env.Close(ctx)
+	if open := db.snapshots.list(); err != nil && len(open) > 0 {
+		return fmt.Errorf("%w; of these, %d are snapshots, the oldest %s old", err, len(open),
+			open[0].Age.Round(time.Millisecond))
+	}
+	return err
+}
 
 // Path returns the path that the store was opened by.
 func (db *DB) Path() string { return db.env.Path() }

@@ -19,7 +19,8 @@ var (
 	ErrLevel        = tree.ErrLevel        // a level outside 0 to 254
 	ErrMode         = tree.ErrMode         // an operation that the mode does not have
 	ErrOptions      = errors.New("invalid option")
-	ErrWriteMap     = lmdbenv.ErrWriteMap // an environment to attach that has the WriteMap flag
+	ErrForeignTxn   = lmdbenv.ErrForeignTxn // a transaction to join that is over, or not ours
+	ErrWriteMap     = lmdbenv.ErrWriteMap   // an environment to attach that has the WriteMap flag
 )
 
 // Errors about what is asked for or stored.

@@ -223,8 +223,8 @@ func overwrite(t *testing.T, db *okra.DB, rounds int) int64 {
 	return statsOf(t, db).FileSize - before
 }
 
-// A reader whose process was killed makes the file grow with every commit, until the next open
-// has freed its slot.
+// A reader whose process was killed makes the file grow with every commit, until an Update now
+// and then, or the next open, has freed its slot.
 func TestL8DeadReader(t *testing.T) {
 	if isChild(t, parts{"holder": holder}) {
 		return
@@ -235,6 +235,7 @@ func TestL8DeadReader(t *testing.T) {
 	c := start(t, "holder", dir)
 	c.ask("1")
 	c.kill()
+	overwrite(t, db, 100) // among so many commits one looks for dead readers
 	grown := overwrite(t, db, 100)
 	wantIs(t, "Close", db.Close(), nil)
 	// The lock file is made anew when nobody has the store open: here somebody has.
@@ -245,8 +246,8 @@ func TestL8DeadReader(t *testing.T) {
 	c.kill()
 	db = storeIn(t, dir, okra.Options{})
 	after := overwrite(t, db, 100)
-	if grown < 8*mebi || after > grown/8 {
-		t.Errorf("the file grew by %d bytes with a dead reader and %d after the open", grown, after)
+	if grown > mebi || after > mebi {
+		t.Errorf("the file grew by %d bytes, and after the open by %d", grown, after)
 	}
 	keeper.end()
 }
@@ -395,7 +396,7 @@ func TestL10Snapshot(t *testing.T) {
 			for range 20 {
 				err := s.View(both(func(tx *okra.Tx) error {
 					if got, err := tx.Root(); err != nil || got != root {
-						return fmt.Errorf("the root is %s (%w)", got, err)
+						return fmt.Errorf("the root is %s (%v)", got, err)
 					}
 					return errors.Join(filled("old", 200)(tx), filled("new", 0)(tx))
 				}))

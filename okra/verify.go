@@ -14,7 +14,7 @@ import (
 type (
 	Problem    = tree.Problem    // one record that is wrong, missing or should not be there
 	Kind       = tree.Kind       // of a Problem
-	Rebuilt    = tree.Rebuilt    // what Rebuild found and made
+	Rebuilt    = tree.Rebuilt    // what Survey found and Rebuild made
 	Shape      = tree.Shape      // the nodes of a tree and their children, level by level
 	LevelShape = tree.LevelShape // one level of a Shape
 	Watch      = tree.Watch      // a sign of life of long work, and a way to stop it
@@ -49,12 +49,20 @@ func (tx *Tx) Verify() iter.Seq2[Problem, error] { return tx.tree.Verify() }
 // VerifyWatched is [Tx.Verify] that calls w now and then, which can end it.
 func (tx *Tx) VerifyWatched(w Watch) iter.Seq2[Problem, error] { return tx.tree.VerifyWatched(w) }
 
+// Survey says what [Tx.Rebuild] would find, without writing, and calls found, if that is not nil,
+// with each problem that Verify yields.
+func (tx *Tx) Survey(found func(Problem) error, w Watch) (Rebuilt, error) {
+	return tx.tree.Survey(found, w)
+}
+
 // Rebuild makes every level, the header and, in store mode, the leaves' hashes again from keys
-// and values, and takes away what else is in the table. It calls found, if that is not nil, with
-// each leaf whose hash was not that of its key and value, or which was too short and is dropped,
-// before it writes anything. It cannot know what such an entry held: [Rebuilt.Trusted] tells
-// whether the old root, or the old level 1, vouches for the entries. If none of the leaves did
-// fit, the header is likely to be wrong: return an error from Update rather than commit.
+// and values, and takes away what else is in the table; leaves too short for a hash are dropped.
+// Before it writes it calls found, if that is not nil, with each problem that Verify yields.
+//
+// A leaf that does not fit its hash does not tell which of the two was damaged, and one that is
+// missing tells nothing: [Rebuilt.Trusted] says whether the old root, or the old level 1, vouches
+// for the entries all the same. If no leaf did fit, the header is likely to be wrong: return an
+// error from Update rather than commit.
 //
 // Rebuild before other writes of the transaction. It mends a tree and not LMDB's file: a table
 // that does not find its own records gives [ErrCorrupt]. Where the file itself is in doubt,

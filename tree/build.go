@@ -17,7 +17,6 @@ func (t *Tree) applyPending() error {
 	var refs []ref
 	refs, b.refs, b.spare = b.pending.sorted(t.format.K, b.refs, b.spare)
 	full := b.pending.bytes+pendingEach*b.pending.n > maxPending
-	defer b.release()
 	t.crew = &crew{}
 	defer t.crew.dismiss()
 	if !t.whole && len(refs) >= bulkLeast {
@@ -56,17 +55,6 @@ func (t *Tree) applyPending() error {
 		}
 	}
 	return t.repair(l.out)
-}
-
-// release gives back the memory that only a large flush needs.
-func (b *Buffers) release() {
-	const keep = 1 << 16
-	if cap(b.refs) > keep {
-		b.refs = nil
-	}
-	if cap(b.spare) > keep {
-		b.spare = nil
-	}
 }
 
 // follows reports whether the write at r comes after every record stored.

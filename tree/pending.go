@@ -26,7 +26,7 @@ type pending struct {
 
 const (
 	chunkSize   = 256 << 10
-	keepSpare   = 64 // chunks kept between transactions: 16 MiB
+	keepSpare   = 16 // chunks kept between transactions: 4 MiB
 	markDelete  = 1<<32 - 1
 	markHash    = 1<<32 - 2
 	recordHead  = 8
@@ -45,10 +45,18 @@ func (r ref) order(o ref) int {
 	return cmp.Or(cmp.Compare(r.chunk, o.chunk), cmp.Compare(r.off, o.off))
 }
 
-// reset empties p and keeps some of its memory.
+// release gives back the memory of p that only a large transaction needs.
+func (p *pending) release() {
+	if len(p.spare) > keepSpare {
+		clear(p.spare[keepSpare:])
+		p.spare = p.spare[:keepSpare]
+	}
+}
+
+// reset empties p and keeps its memory.
 func (p *pending) reset() {
 	for _, c := range p.chunks {
-		if cap(c) == chunkSize && len(p.spare) < keepSpare {
+		if cap(c) == chunkSize {
 			p.spare = append(p.spare, c[:0])
 		}
 	}

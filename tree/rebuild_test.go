@@ -14,52 +14,64 @@ import (
 // for them all the same.
 func TestM13RebuildTrust(t *testing.T) {
 	cases := []struct {
-		damage
+		name           string
+		do             func(*treetest.Memory)
 		wrong, dropped int64
-		level1, same   bool // level 1 is that of the leaves; the root is the old one
+		level1         bool // it is that of the leaves
+		vouched        bool // by the root's anchor
 		trusted        bool
 	}{
-		{damage{"nothing", func(*treetest.Memory) {}, ""}, 0, 0, true, true, true},
-		{damage{"value altered", alter(0, "apple", flipLast), "0 apple wrong hash"},
-			1, 0, true, false, false},
+		{"nothing", func(*treetest.Memory) {}, 0, 0, true, true, true},
+		{"value altered", alter(0, "apple", flipLast), 1, 0, true, false, false},
 		// With the right hash the old root is that of the entries: the value was not damaged.
-		{damage{"hash altered", alter(0, "apple", flipAt(15)), "0 apple wrong hash"},
-			1, 0, false, true, true},
-		{damage{"leaf cut", alter(0, "apple", cutTo(3)), "0 apple too short"}, 0, 1, false, false, false},
-		{damage{"a cut record added", set(0, "kiwi", "abc"), "0 kiwi too short"},
-			0, 1, true, true, true},
-		{damage{"leaf deleted", remove(0, "banana"), ""}, 0, 0, false, false, false},
-		{damage{"leaf added", leaf("fig", "0"), ""}, 0, 0, false, false, false},
-		{damage{"anchor deleted", remove(0, ""), "0 - missing"}, 0, 0, false, true, true},
-		{damage{"anchor longer", alter(0, "", longer), "0 - too long"}, 0, 0, true, true, true},
-		{damage{"node altered", alter(1, "cherry", flipLast), ""}, 0, 0, false, true, true},
-		{damage{"root altered", alter(2, "", flipLast), ""}, 0, 0, true, false, true},
-		{damage{"root deleted", remove(2, ""), ""}, 0, 0, true, false, true},
-		{damage{"level above", set(9, "", ""), ""}, 0, 0, true, false, true},
-		{damage{"header deleted", remove(0xff, ""), ""}, 0, 0, true, true, true},
-		{damage{"node and root altered", func(m *treetest.Memory) {
+		{"hash altered", alter(0, "apple", flipAt(15)), 1, 0, false, true, true},
+		{"leaf cut", alter(0, "apple", cutTo(3)), 0, 1, false, false, false},
+		{"a cut record added", set(0, "kiwi", "abc"), 0, 1, true, true, true},
+		{"leaf deleted", remove(0, "banana"), 0, 0, false, false, false},
+		{"leaf added", leaf("fig", "0"), 0, 0, false, false, false},
+		{"anchor deleted", remove(0, ""), 0, 0, false, true, true},
+		{"anchor longer", alter(0, "", longer), 0, 0, true, true, true},
+		{"node altered", alter(1, "cherry", flipLast), 0, 0, false, true, true},
+		{"root altered", alter(2, "", flipLast), 0, 0, true, false, true},
+		{"root deleted", remove(2, ""), 0, 0, true, false, true},
+		{"level above", set(9, "", ""), 0, 0, true, true, true},
+		{"header deleted", remove(0xff, ""), 0, 0, true, true, true},
+		{"level above, and a node altered", func(m *treetest.Memory) {
+			alter(1, "cherry", flipLast)(m)
+			set(9, "", "")(m)
+		}, 0, 0, false, true, true},
+		{"node and root altered", func(m *treetest.Memory) {
 			alter(1, "cherry", flipLast)(m)
 			alter(2, "", flipLast)(m)
-		}, ""}, 0, 0, false, false, false},
+		}, 0, 0, false, false, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			m, f := six.build(t, tree.Format{K: 16, Q: 4})
 			c.do(m)
 			leaves := leavesIn(m, f)
-			var found string
+			want := problemsOf(t, m, f)
+			before := m.Clone()
+			survey, err := tree.New(m, f, nil).Survey(nil, nil)
+			if err != nil || !slices.EqualFunc(before.Records(), m.Records(), sameRecord) {
+				t.Fatalf("Survey gives %v", err)
+			}
+			found := []string{}
 			var r tree.Rebuilt
 			write(t, &treetest.Trashing{Storage: m}, f, func(tr *tree.Tree) (err error) {
 				r, err = tr.Rebuild(func(p tree.Problem) error {
-					found += short(p)
+					found = append(found, short(p))
 					return nil
 				}, nil)
 				return err
 			})
-			if found != c.want || r.Wrong != c.wrong || r.Dropped != c.dropped ||
-				r.Level1 != c.level1 || (r.Before == r.After) != c.same || r.Trusted() != c.trusted ||
-				r.Entries != int64(len(leaves)) || r.After != rootOf(t, m, f) {
-				t.Errorf("found %q, %+v, trusted %t", found, r, r.Trusted())
+			if survey != r || !slices.Equal(found, want) {
+				t.Errorf("found %q, want %q; %+v, surveyed %+v", found, want, r, survey)
+			}
+			if r.Wrong != c.wrong || r.Dropped != c.dropped || r.Entries != int64(len(leaves)) ||
+				r.Level1 != c.level1 || r.Vouched != c.vouched || r.Trusted() != c.trusted ||
+				r.After != rootOf(t, m, f) {
+				t.Errorf("%+v, trusted %t", r, r.Trusted())
 			}
 			check(t, m, f, leaves)
 		})

@@ -249,23 +249,25 @@ func (t *Tree) stream(level byte, start []byte) (sum, next []byte, err error) {
 	k := t.format.K
 	h := blake3.New()
 	from, how := bytes.Clone(start), AtOrAfter
-	for first := true; ; {
+	for first := true; ; first = false {
 		n, err := t.s.Scan(how, from, []byte{level + 1}, t.buf.records[:])
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, rec := range t.buf.records[:n] {
+		joined := t.buf.joined[:0]
+		for i, rec := range t.buf.records[:n] {
 			if len(rec.Value) < k {
 				return nil, nil, corruptRecord(rec.Key)
 			}
-			if !first && t.rule.Boundary(rec.Value) {
-				return h.Sum(nil)[:k], bytes.Clone(rec.Key), nil
+			if t.rule.Boundary(rec.Value) && !(first && i == 0) {
+				next = bytes.Clone(rec.Key)
+				break
 			}
-			first = false
-			h.Write(rec.Value[:k]) // never fails
+			joined = append(joined, rec.Value[:k]...)
 		}
-		if n < len(t.buf.records) {
-			return h.Sum(nil)[:k], nil, nil
+		h.Write(joined) // never fails
+		if next != nil || n < len(t.buf.records) {
+			return h.Sum(nil)[:k], next, nil
 		}
 		from, how = append(from[:0], t.buf.records[n-1].Key...), After
 	}

@@ -39,11 +39,12 @@ type Buffers struct {
 
 	nodes   nodes
 	deletes Batch
-	records [128]Record
+	records [256]Record
+	joined  [256 * MaxHash]byte // the hashes of records
 }
 
 // maxPending bounds the memory of the writes that wait, in bytes; past it they are applied.
-const maxPending = 52 << 20
+const maxPending = 24 << 20
 
 // pendingEach is what one write that waits costs beside its bytes: two refs to sort it by.
 const pendingEach = 32
@@ -56,6 +57,19 @@ func New(s Storage, f Format, buf *Buffers) *Tree {
 		buf.pending.reset()
 	}
 	return t
+}
+
+// Release gives back the memory of b that only a large transaction needs, at its end.
+func (b *Buffers) Release() {
+	const keep = 1 << 16
+	if cap(b.refs) > keep {
+		b.refs = nil
+	}
+	if cap(b.spare) > keep {
+		b.spare = nil
+	}
+	b.pending.reset()
+	b.pending.release()
 }
 
 // Open reads the header in s and returns the format of the tree there, which must agree with

@@ -80,6 +80,7 @@ type verifier struct {
 	node   digester // of the node under way
 	key    []byte   // the record key of that
 	leaves int64    // records of level 0 beside the anchor
+	ladder *ladder  // takes the right hashes of the leaves; nil if nobody asks for them
 }
 
 // whole checks everything.

@@ -13,15 +13,26 @@ func (v *verifier) leaf(rec *Record) error {
 		return v.hashOnly(rec, EmptyHash(k))
 	}
 	v.leaves++
-	if store && len(rec.Value) >= k {
-		if sum := v.digest.leaf(k, key, rec.Value[k:]); sum != hashOf(rec.Value[:k]) {
-			if err := v.problem(rec, WrongHash, sum); err != nil {
-				return err
-			}
-		}
-		return v.find(rec)
+	if len(rec.Value) < k {
+		return v.hashOnly(rec, Hash{})
 	}
-	return v.hashOnly(rec, Hash{})
+	stored := hashOf(rec.Value[:k])
+	right := stored
+	if store {
+		right = v.digest.leaf(k, key, rec.Value[k:])
+	}
+	if v.ladder != nil {
+		v.ladder.leaf(right)
+	}
+	if !store {
+		return v.hashOnly(rec, Hash{})
+	}
+	if right != stored {
+		if err := v.problem(rec, WrongHash, right); err != nil {
+			return err
+		}
+	}
+	return v.find(rec)
 }
 
 // hashOnly checks a record that holds a hash and nothing else; a zero want means any hash.

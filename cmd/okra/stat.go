@@ -21,11 +21,16 @@ func statCommand() *cli.Command {
 the tree has and how many children they have, and the sizes of the file. Every
 node is read, so a big store takes a while.
 
+A node has Q children in the mean, and none is much wider by chance. A warning is
+printed if one is, so that less than one node in a million levels would be: then
+somebody chose entries that grow it, and writes under it are slow.
+
 Level 0 has the leaves, one for each entry, and an anchor; each higher level has
 an anchor too. The height is the level of the root. Of the file's bytes some are
 used and some free: what deletes and updates gave back, which later writes take
 first. The map is the size up to which the file may grow. Readers are the places
-of read transactions, of all programs; one that stays open makes the file grow.
+of read transactions, of all programs; those under way are listed, with how many
+commits ago the state is that they see: one that stays open makes the file grow.
 
 Examples:
   okra stat /data/kv
@@ -53,7 +58,16 @@ type statRecord struct {
 	MapBytes   int64        `json:"map_bytes"`
 	Readers    int          `json:"readers"`
 	MaxReaders int          `json:"max_readers"`
+	Reading    []readerStat `json:"reading"` // the oldest first
 	LastTxn    uint64       `json:"last_txn"`
+}
+
+// A readerStat is a read transaction that is under way.
+type readerStat struct {
+	PID  int    `json:"pid"`
+	Txn  uint64 `json:"txn"`  // the commit which it sees
+	Age  int64  `json:"age"`  // commits since then
+	Dead bool   `json:"dead"` // its process is gone
 }
 
 func runStat(c *cli.Context, dir string, _ []string) error {
@@ -66,6 +80,11 @@ func runStat(c *cli.Context, dir string, _ []string) error {
 		s.FileBytes, s.UsedBytes, s.FreeBytes = file.FileSize, file.UsedSize, file.FreeSize
 		s.MapBytes, s.LastTxn = file.MapSize, file.LastTxn
 		s.Readers, s.MaxReaders = file.Slots, file.MaxReaders
+		s.Reading = []readerStat{}
+		for _, r := range file.Readers {
+			s.Reading = append(s.Reading, readerStat{PID: r.PID, Txn: r.Txn, Dead: r.Dead,
+				Age: int64(file.LastTxn) - int64(r.Txn)})
+		}
 		return db.View(func(tx *okra.Tx) error { return s.readTree(c, tx) })
 	})
 	if err != nil {
@@ -85,18 +104,16 @@ func (s *statRecord) readTree(c *cli.Context, tx *okra.Tx) error {
 	if err != nil {
 		return err
 	}
-	if s.Entries, err = tx.Len(); err != nil {
+	s.Root, s.Height, s.Format = newRootRecord(root), root.Level, newFormatRecord(tx.Format())
+	watch, end := watched(c, "records read")
+	defer end()
+	shape, err := tx.ShapeWatched(watch)
+	if err != nil {
 		return err
 	}
-	s.Root, s.Height, s.Format = newRootRecord(root), root.Level, newFormatRecord(tx.Format())
-	p := newProgress(c, "nodes read")
-	defer p.end()
-	for level := root.Level; level >= 0; level-- {
-		stat, err := readLevel(c, tx, level, p)
-		if err != nil {
-			return err
-		}
-		s.Levels = append(s.Levels, stat)
+	s.Entries = shape.Levels[0].Nodes - 1
+	for _, l := range slices.Backward(shape.Levels) {
+		s.Levels = append(s.Levels, newLevelStat(l))
 	}
 	return nil
 }
@@ -124,6 +141,13 @@ func (s *statRecord) print(out *bufio.Writer) {
 			humanize.IBytes(uint64(max(size.bytes, 0))), humanize.Comma(size.bytes))
 	}
 	fmt.Fprintf(out, "readers   %d of at most %d\n", s.Readers, s.MaxReaders)
+	for _, r := range s.Reading {
+		dead := ""
+		if r.Dead {
+			dead = ", dead"
+		}
+		fmt.Fprintf(out, "reading   process %d, the state %d commits ago%s\n", r.PID, r.Age, dead)
+	}
 	fmt.Fprintf(out, "last txn  %d\n", s.LastTxn)
 }
 
@@ -136,70 +160,32 @@ type levelStat struct {
 
 // A childStat describes how many children the nodes of a level have.
 type childStat struct {
-	Mean float64 `json:"mean"`
-	P99  int64   `json:"p99"` // 99 of 100 nodes have at most so many
-	Max  int64   `json:"max"`
+	Mean    float64 `json:"mean"`
+	P99     int64   `json:"p99"` // 99 of 100 nodes have at most so many
+	Max     int64   `json:"max"`
+	Chance  int64   `json:"chance"`   // by chance no node would have more
+	TooWide bool    `json:"too_wide"` // Max is above Chance
+
+	// The first node with Max children; its anchor has no key.
+	Widest         string `json:"widest,omitempty"`
+	WidestEncoding string `json:"widest_encoding,omitempty"`
+	widest         []byte
 }
 
-// readLevel reads all nodes of a level and counts their children. It keeps one number for each
-// count that occurs, not one for each node.
-func readLevel(c *cli.Context, tx *okra.Tx, level int, p *progress) (levelStat, error) {
-	stat := levelStat{Level: level}
-	nodesWith := make(map[int64]int64) // by number of children
-	for node, err := range tx.Nodes(level, okra.Bounds{}) {
-		if err != nil {
-			return stat, err
-		}
-		stat.Nodes++
-		p.add(1)
-		if err := c.Context.Err(); err != nil {
-			return stat, err
-		}
-		if level == 0 {
-			continue
-		}
-		var children int64
-		for _, err := range tx.Children(level, node.Key) {
-			if err != nil {
-				return stat, err
-			}
-			children++
-			p.add(1)
-		}
-		nodesWith[children]++
+func newLevelStat(l okra.LevelShape) levelStat {
+	s := levelStat{Level: l.Level, Nodes: l.Nodes}
+	if l.Level == 0 {
+		return s
 	}
-	if level > 0 {
-		stat.Children = newChildStat(nodesWith)
-	}
-	return stat, nil
-}
-
-// newChildStat evaluates how many nodes have each number of children.
-func newChildStat(nodesWith map[int64]int64) *childStat {
-	var counts []int64
-	var nodes, children int64
-	for count, n := range nodesWith {
-		counts = append(counts, count)
-		nodes += n
-		children += count * n
-	}
-	if nodes == 0 {
-		return &childStat{}
-	}
-	slices.Sort(counts)
-	s := &childStat{Mean: float64(children) / float64(nodes), Max: counts[len(counts)-1]}
-	var upTo int64
-	for _, count := range counts {
-		upTo += nodesWith[count]
-		if upTo*100 >= nodes*99 {
-			s.P99 = count
-			break
-		}
+	s.Children = &childStat{Mean: l.Mean, P99: l.P99, Max: l.Max, Chance: l.Chance,
+		TooWide: l.TooWide(), widest: l.Widest}
+	if l.Widest != nil {
+		s.Children.Widest, s.Children.WidestEncoding = escaped.jsonText(l.Widest)
 	}
 	return s
 }
 
-// printLevels prints a table of levels.
+// printLevels prints a table of levels, and a warning for each with a node that is too wide.
 func printLevels(out *bufio.Writer, levels []levelStat) {
 	fmt.Fprintf(out, "level  %12s  %13s %7s %7s\n", "nodes", "children mean", "p99", "max")
 	for _, l := range levels {
@@ -209,5 +195,14 @@ func printLevels(out *bufio.Writer, levels []levelStat) {
 				humanize.Comma(l.Children.P99), humanize.Comma(l.Children.Max))
 		}
 		fmt.Fprintln(out)
+	}
+	for _, l := range levels {
+		if l.Children == nil || !l.Children.TooWide {
+			continue
+		}
+		fmt.Fprintf(out, "\nwarning   level %d: the node %s was grown by chosen entries: it has %s"+
+			" children,\n          by chance none would have more than %s; writes under it are slow\n",
+			l.Level, nodeText(escaped, okra.Node{Key: l.Children.widest}),
+			humanize.Comma(l.Children.Max), humanize.Comma(l.Children.Chance))
 	}
 }

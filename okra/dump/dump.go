@@ -43,7 +43,7 @@ func ParseKind(s string) (Kind, error) {
 var (
 	ErrUnknown  = errors.New("not a dump in a known format")
 	ErrVersion  = errors.New("dump of another version")
-	ErrSyntax   = errors.New("dump is malformed")
+	ErrSyntax   = errors.New("malformed data")
 	ErrCut      = errors.New("dump is cut short")
 	ErrOrder    = errors.New("keys are not in ascending order")
 	ErrMismatch = errors.New("dump does not hold the entries that it was made of")

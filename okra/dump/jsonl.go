@@ -106,6 +106,9 @@ func (d *jsonDecoder) begin() (Header, error) {
 	if err != nil {
 		return Header{}, cut(err)
 	}
+	if len(line) == 0 || line[0] != '{' {
+		return Header{}, fmt.Errorf("%w: it is no JSON object", ErrUnknown)
+	}
 	var h jsonHeader
 	if err := unmarshal(line, &h); err != nil {
 		return Header{}, d.cutOr(fmt.Errorf("%w: %w", ErrUnknown, err))

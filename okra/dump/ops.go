@@ -10,6 +10,7 @@ import (
 
 // An Op is one write of a batch: put the Entry, or delete its key.
 type Op struct {
+	Line   int // where it stands, from 1
 	Delete bool
 	Entry
 }
@@ -45,6 +46,7 @@ func ReadOps(r io.Reader) iter.Seq2[Op, error] {
 					continue
 				}
 				op, err = parseOp(line, key, value)
+				op.Line = l.number
 			}
 			if err != nil {
 				yield(Op{}, fmt.Errorf("%s: %w", l.where(), err))
