@@ -52,6 +52,7 @@ const idleMost = 64
 // where it can. It must be given back by [Env.EndRead]. If all reader slots are taken it frees
 // those of dead processes before it gives [ErrReadersFull].
 func (e *Env) BeginRead() (*Txn, error) {
+	checked := false
 	for tries := 0; ; tries++ {
 		if err := e.gate.enter(); err != nil {
 			return nil, err
@@ -69,7 +70,9 @@ func (e *Env) BeginRead() (*Txn, error) {
 			}
 			continue
 		case again && lmdb.IsErrno(err, lmdb.ReadersFull):
-			if freed, checkErr := e.checkReaders(); checkErr == nil && freed > 0 {
+			// Another goroutine may have freed slots just before.
+			if freed, checkErr := e.checkReaders(); checkErr == nil && (freed > 0 || !checked) {
+				checked = true
 				continue
 			}
 			err = fmt.Errorf("%w: end snapshots and Views earlier, or raise MaxReaders", err)
