@@ -152,7 +152,10 @@ func (db *DB) within(txn *lmdbenv.Txn, writes bool, fn func(*Tx) error) error {
 	tx.first = tx
 	tx.open()
 	defer tx.close()
-	if err := fn(tx); err != nil || !writes {
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := tx.lost(); err != nil || !writes {
 		return err
 	}
 	return tx.flush()

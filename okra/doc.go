@@ -24,7 +24,10 @@
 //
 // A DB may be used by many goroutines. Any number of Views run at once, and one Update beside
 // them. A Tx belongs to the goroutine that received it, and ends with its function: so does
-// what iter.Pull makes of its sequences, which must be stopped before.
+// what iter.Pull makes of its sequences, which must be stopped before. Such a sequence, made
+// outside an Update, cannot be advanced inside one: an Update has its thread for itself, and the
+// Go runtime ends the program. Nor can a DB be attached, or an Update begun, inside a write
+// transaction that the program has begun by itself: it would wait for that for ever.
 //
 // A View sees the last commit before it began, also when it is called inside Update, whose own
 // writes it does not see. Keep Views short: while one is open LMDB cannot reuse the pages that

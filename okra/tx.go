@@ -78,6 +78,9 @@ func (tx *Tx) open() {
 		tx.buf = buffers.Get().(*tree.Buffers)
 	}
 	tx.tree = tree.New(tx.lender.storage(s), tx.table.format, tx.buf)
+	if tx != tx.first {
+		tx.tree.Beside(tx.first.tree)
+	}
 	if err != nil {
 		tx.tree.Close(err)
 	}
@@ -93,6 +96,16 @@ func (tx *Tx) flush() error {
 	}
 	if err != nil {
 		return fmt.Errorf("update %s: %w", tx.db.Path(), err)
+	}
+	return nil
+}
+
+// lost returns the error of an iteration that fn may have overlooked.
+func (tx *Tx) lost() error {
+	for _, o := range append(tx.more, tx) {
+		if err := o.tree.Lost(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -138,12 +151,14 @@ func (tx *Tx) Delete(key []byte) error { return tx.tree.Delete(key) }
 // Load puts all entries, in any order, into an empty tree, which it builds from the bottom up;
 // in ascending order it is fastest. It returns how many entries it took from the sequence, and
 // its error if it yields one: then the transaction has failed. A tree with entries gives
-// [ErrNotEmpty]. In index mode an entry
-// read from another tree is stored by its value.
+// [ErrNotEmpty]. From a tree in index mode it takes the hashes, for a tree in index mode, and
+// otherwise gives [ErrNoValues].
 func (tx *Tx) Load(entries iter.Seq2[Entry, error]) (int64, error) { return tx.tree.Load(entries) }
 
 // All yields every entry in ascending order. If something fails, it yields a zero Entry with
-// the error, once, and stops. Writing to the same tree while the loop runs gives [ErrWritten].
+// the error, once, and stops; should the loop overlook it, View and Update return it all the
+// same, and nothing is committed. Writing to the same tree while the loop runs gives
+// [ErrWritten]; writing to other tables is fine.
 func (tx *Tx) All() iter.Seq2[Entry, error] { return tx.tree.Range(Bounds{}) }
 
 // Range is [Tx.All] for the entries within b.

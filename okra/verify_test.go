@@ -52,7 +52,9 @@ func rawly(t *testing.T, dir string, fn func(txn *lmdb.Txn, dbi lmdb.DBI) error)
 
 // A raw change of one LMDB record.
 func rawSet(key, value string) func(*lmdb.Txn, lmdb.DBI) error {
-	return func(txn *lmdb.Txn, dbi lmdb.DBI) error { return txn.Put(dbi, []byte(key), []byte(value), 0) }
+	return func(txn *lmdb.Txn, dbi lmdb.DBI) error {
+		return txn.Put(dbi, []byte(key), []byte(value), 0)
+	}
 }
 
 func rawDelete(key string) func(*lmdb.Txn, lmdb.DBI) error {

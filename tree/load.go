@@ -1,6 +1,9 @@
 package tree
 
-import "iter"
+import (
+	"fmt"
+	"iter"
+)
 
 // Load puts all entries, in any order, into an empty tree, or it returns [ErrNotEmpty]. It
 // returns how many it took from the sequence, and the first error of that: then the transaction
@@ -25,7 +28,7 @@ func (t *Tree) Load(entries iter.Seq2[Entry, error]) (n int64, err error) {
 	}
 	for e, err := range entries {
 		if err == nil {
-			err = t.Put(e.Key, e.Value)
+			err = t.putEntry(e)
 		}
 		if err != nil && n > 0 {
 			t.fail(err)
@@ -36,4 +39,17 @@ func (t *Tree) Load(entries iter.Seq2[Entry, error]) (n int64, err error) {
 		n++
 	}
 	return n, t.Flush()
+}
+
+// putEntry puts an entry that may be of another tree. One of a tree in index mode has a hash and
+// no value.
+func (t *Tree) putEntry(e Entry) error {
+	switch {
+	case e.Value != nil || e.hash == nil:
+		return t.Put(e.Key, e.Value)
+	case t.format.Mode == Index:
+		return t.PutHash(e.Key, e.Hash())
+	default:
+		return fmt.Errorf("load %x: %w", e.Key, ErrNoValues)
+	}
 }

@@ -84,8 +84,8 @@ func (t *Tree) record(level byte, key []byte) (value []byte, ok bool, err error)
 }
 
 // Range yields the entries within b in ascending order; the zero Bounds means all. On failure
-// it yields a zero Entry with the error once, then stops. A write to the tree while the loop
-// runs ends it with [ErrWritten].
+// it yields a zero Entry with the error once, then stops; [Tree.Lost] has it too. A write to the
+// tree while the loop runs ends it with [ErrWritten].
 func (t *Tree) Range(b Bounds) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		start, from, stop := b.ascending(0)
@@ -107,6 +107,12 @@ func (t *Tree) Backward(b Bounds) iter.Seq2[Entry, error] {
 	}
 }
 
+// lose remembers the error that an iteration ends with.
+func (t *Tree) lose(err error) error {
+	t.lost = err
+	return err
+}
+
 func (t *Tree) entries(start Start, from, stop []byte, yield func(Entry, error) bool) {
 	if err := t.Flush(); err != nil {
 		yield(Entry{}, err)
@@ -118,7 +124,7 @@ func (t *Tree) entries(start Start, from, stop []byte, yield func(Entry, error) 
 	for {
 		recs, err := s.read()
 		if err != nil {
-			yield(Entry{}, err)
+			yield(Entry{}, t.lose(err))
 			return
 		}
 		if len(recs) == 0 {
@@ -127,19 +133,23 @@ func (t *Tree) entries(start Start, from, stop []byte, yield func(Entry, error) 
 		for i := range recs { // not by scanner.each: here each nanosecond counts
 			r := &recs[i]
 			if len(r.Value) < k {
-				yield(Entry{}, corruptRecord(r.Key))
+				yield(Entry{}, t.lose(corruptRecord(r.Key)))
 				return
 			}
 			e := Entry{Key: r.Key[1:], hash: r.Value[:k:k]}
 			if keep {
 				e.Value = r.Value[k:]
 			}
+			s.keep(r.Key)
 			if !yield(e, nil) {
 				return
 			}
 			if t.writes != s.writes {
-				yield(Entry{}, s.check())
+				yield(Entry{}, t.lose(s.check()))
 				return
+			}
+			if s.moved() {
+				break
 			}
 		}
 	}
@@ -244,7 +254,7 @@ func (t *Tree) nodes(start Start, from, stop []byte, yield func(Node, error) boo
 	s := t.scan(start, from, stop)
 	err := s.each(func(r *Record) bool { return yield(t.node(r), nil) })
 	if err != nil {
-		yield(Node{}, err)
+		yield(Node{}, t.lose(err))
 	}
 }
 
@@ -281,7 +291,7 @@ func (t *Tree) Children(level int, key []byte) iter.Seq2[Node, error] {
 			return yield(t.node(r), nil)
 		})
 		if err != nil {
-			yield(Node{}, err)
+			yield(Node{}, t.lose(err))
 		}
 	}
 }

@@ -20,6 +20,8 @@ type scanner struct {
 	size       int    // of the next read; 0 after the last
 	used       int    // records of buf that were set
 	writes     uint64 // t.writes at the begin
+	moves      uint64 // *t.moves at the last read
+	last       []byte // in a tree that may be written to: a copy of the key given last
 }
 
 // scan begins to read the records of a Scan. The scanner must be closed.
@@ -42,20 +44,44 @@ func (s *scanner) read() ([]Record, error) {
 	if s.size == 0 {
 		return nil, nil
 	}
+	s.moves = *s.t.moves
 	n, err := s.t.s.Scan(s.start, s.from, s.stop, s.buf[:s.size])
 	s.used = max(s.used, n)
 	if err != nil || n < s.size {
 		s.size = 0
 		return s.buf[:n], err
 	}
-	s.from = s.buf[n-1].Key
+	s.goOn(s.buf[n-1].Key)
+	s.size = min(4*s.size, scanMost)
+	return s.buf[:n], nil
+}
+
+// goOn lets the next read begin behind key.
+func (s *scanner) goOn(key []byte) {
+	s.from = key
 	if s.start.Backward() {
 		s.start = Before
 	} else {
 		s.start = After
 	}
-	s.size = min(4*s.size, scanMost)
-	return s.buf[:n], nil
+}
+
+// keep remembers the key that the caller of an iteration is about to have.
+func (s *scanner) keep(key []byte) {
+	if !s.t.readOnly {
+		s.last = append(s.last[:0], key...)
+	}
+}
+
+// moved reports whether records were moved, by a write to another tree of the transaction, since
+// the last read: those in hand are spoiled then, and the next read goes on behind the last key.
+func (s *scanner) moved() bool {
+	if *s.t.moves == s.moves {
+		return false
+	}
+	s.goOn(s.last)
+	s.size = scanFirst
+	return true
 }
 
 // check returns why reading cannot go on after the caller of an iteration had its turn.
@@ -81,11 +107,15 @@ func (s *scanner) each(fn func(*Record) bool) error {
 			if len(recs[i].Value) < s.t.rule.Len {
 				return corruptRecord(recs[i].Key)
 			}
+			s.keep(recs[i].Key)
 			if !fn(&recs[i]) {
 				return nil
 			}
 			if err := s.check(); err != nil {
 				return err
+			}
+			if s.moved() {
+				break
 			}
 		}
 	}

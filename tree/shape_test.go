@@ -106,7 +106,8 @@ func TestM19ShapeP99(t *testing.T) {
 // firstOf reports whether the node that l calls the widest has as many children as it says.
 func firstOf(m *treetest.Memory, l tree.LevelShape) bool {
 	n := int64(0)
-	for range tree.New(m, tree.Format{K: 16, Q: 1 << 20, Mode: tree.Index}, nil).Children(1, l.Widest) {
+	f := tree.Format{K: 16, Q: 1 << 20, Mode: tree.Index}
+	for range tree.New(m, f, nil).Children(1, l.Widest) {
 		n++
 	}
 	return n == l.Max

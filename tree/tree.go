@@ -21,8 +21,10 @@ type Tree struct {
 	// whole says that level 0 is all there is: a bulk load put the leaves and took the levels
 	// above and the header away, to be built from the leaves by the next flush.
 	whole  bool
-	writes uint64 // counts the calls that change entries
-	err    error  // why the tree can no longer be used
+	writes uint64  // counts the calls that change entries
+	moves  *uint64 // counts the steps that write to storage, of all trees of the transaction
+	err    error   // why the tree can no longer be used
+	lost   error   // what an iteration ended with
 
 	rec  [1]Record // the answer of a Scan for one
 	crew *crew     // during a flush
@@ -52,7 +54,7 @@ const pendingEach = 32
 // New returns the tree of format f, from [Open] or [Create], in s. A nil buf means that the
 // tree is read-only: writes give [ErrReadOnly].
 func New(s Storage, f Format, buf *Buffers) *Tree {
-	t := &Tree{s: s, format: f, rule: f.Rule(), readOnly: buf == nil, buf: buf}
+	t := &Tree{s: s, format: f, rule: f.Rule(), readOnly: buf == nil, buf: buf, moves: new(uint64)}
 	if buf != nil {
 		buf.pending.reset()
 	}
@@ -131,6 +133,14 @@ func putHeader(s Storage, f Format) error {
 	var effects [1]Effect
 	return s.Apply(&b, f.Rule(), effects[:])
 }
+
+// Beside tells t that it is in one transaction with o: what either writes moves records that the
+// other may be reading.
+func (t *Tree) Beside(o *Tree) { t.moves = o.moves }
+
+// Lost returns the error that an iteration over t ended with, if one did, for a caller who wants
+// to be sure that none was overlooked.
+func (t *Tree) Lost() error { return t.lost }
 
 // Format returns the format of the tree; no field is zero.
 func (t *Tree) Format() Format { return t.format }
@@ -234,6 +244,7 @@ func (t *Tree) Flush() error {
 		return nil
 	}
 	t.whole = false
+	*t.moves++
 	return t.fail(t.build())
 }
 
@@ -246,6 +257,7 @@ func (t *Tree) settle() error {
 	if t.readOnly || t.buf.pending.n == 0 {
 		return nil
 	}
+	*t.moves++
 	err := t.applyPending()
 	t.buf.pending.reset()
 	return t.fail(err)

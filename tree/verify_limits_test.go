@@ -93,7 +93,7 @@ func TestM1M13VerifyInBoundedMemory(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 		// The storage of the test makes the key of each look-up.
-		perRecord := uint64(16 * len(c.m.Records()))
+		perRecord := uint64(32 * len(c.m.Records()))
 		if used := after.TotalAlloc - before.TotalAlloc; used > perRecord+100<<10 {
 			t.Errorf("%d records: %d bytes allocated", len(c.m.Records()), used)
 		}

@@ -191,7 +191,8 @@ func TestM13C10EachRecord(t *testing.T) {
 	}
 	for _, d := range []damage{
 		{"hash altered", alter(0, "apple", flipLast), "1 - wrong hash"},
-		{"hash altered to a boundary", alter(0, "apple", firstByte(0)), "1 - wrong hash, 1 apple missing"},
+		{"hash altered to a boundary", alter(0, "apple", firstByte(0)),
+			"1 - wrong hash, 1 apple missing"},
 		{"something after the hash", alter(0, "apple", longer), "0 apple too long"},
 		{"hash cut", alter(0, "apple", cutTo(15)), "0 apple too short, 1 - wrong hash"},
 		{"leaf deleted", remove(0, "banana"), "1 - wrong hash"},

@@ -32,11 +32,16 @@ func optionsFirst(app *cli.App, args []string) []string {
 		if name := strings.TrimLeft(arg, "-"); name == "h" || name == "help" {
 			return []string{args[0], args[1], "--help"}
 		}
-		options = append(options, arg)
-		if takesValue[strings.TrimLeft(arg, "-")] && i+1 < len(args) {
+		if takesValue[strings.TrimLeft(arg, "-")] {
+			if i+1 == len(args) {
+				// The framework says that the value is missing, if nothing follows.
+				return append(append([]string{args[0], args[1]}, options...), arg)
+			}
 			i++
-			options = append(options, args[i])
+			options = append(options, arg, args[i])
+			continue
 		}
+		options = append(options, arg)
 	}
 	out := append([]string{args[0], args[1]}, options...)
 	return append(append(out, "--"), rest...)

@@ -18,7 +18,7 @@ func TestOptionsFirst(t *testing.T) {
 		{"okra scan kv --prefix=a", "okra scan --prefix=a -- kv"},
 		{"okra scan kv -prefix a", "okra scan -prefix a -- kv"},
 		{"okra scan kv --prefix -a", "okra scan --prefix -a -- kv"},
-		{"okra scan kv --prefix", "okra scan --prefix -- kv"},
+		{"okra scan kv --prefix", "okra scan --prefix"},
 		{"okra scan kv -0", "okra scan -0 -- kv"},
 		{"okra scan kv --nosuch x", "okra scan --nosuch -- kv x"},
 		{"okra get kv -- -k --hex", "okra get -- kv -k --hex"},

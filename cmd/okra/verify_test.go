@@ -96,33 +96,27 @@ func TestC6RebuildInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	source, target := filepath.Join(dir, "kv"), filepath.Join(dir, "new")
 	partial := target + ".partial"
-	fillStore(t, source, 200_000)
+	storeToRebuild(t, source, 200_000)
 	before, err := os.ReadFile(filepath.Join(source, "data.mdb"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		signal os.Signal
-		code   int
-	}{{os.Interrupt, exitInterrupted}, {os.Kill, -1}} {
-		cmd := exec.Command("okra", "rebuild", source, target)
-		if err := cmd.Start(); err != nil {
+	for signal, code := range map[os.Signal]int{os.Interrupt: exitInterrupted, os.Kill: -1} {
+		if err := os.RemoveAll(partial); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, filepath.Join(partial, "data.mdb"))
-		if err := cmd.Process.Signal(c.signal); err != nil {
-			t.Fatal(err)
-		}
-		var exit *exec.ExitError
-		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != c.code {
-			t.Errorf("%s: ended with %v, want exit code %d", c.signal, err, c.code)
+		if got := stopRebuild(t, source, target, signal); got != code {
+			t.Errorf("%s: exit code %d, want %d", signal, got, code)
 		}
 		if _, err := os.Stat(target); !os.IsNotExist(err) {
-			t.Errorf("%s: there is a store (%v)", c.signal, err)
+			t.Errorf("%s: there is a store (%v)", signal, err)
 		}
-		if _, err := os.Stat(partial); os.IsNotExist(err) != (c.signal == os.Interrupt) {
-			t.Errorf("%s: of the partial store: %v", c.signal, err)
+		if _, err := os.Stat(partial); os.IsNotExist(err) != (signal == os.Interrupt) {
+			t.Errorf("%s: of the partial store: %v", signal, err)
 		}
+	}
+	if err := os.Mkdir(partial, 0o755); err != nil && !os.IsExist(err) {
+		t.Fatal(err)
 	}
 	if out, err := exec.Command("okra", "rebuild", source, target).CombinedOutput(); err == nil {
 		t.Errorf("a second rebuild takes over what is there: %s", out)
@@ -139,7 +133,34 @@ func TestC6RebuildInterrupted(t *testing.T) {
 	}
 }
 
-func fillStore(t *testing.T, dir string, n int) {
+// stopRebuild sends a signal to a rebuild that has begun to write, and returns its exit code. A
+// rebuild that is done before the signal comes is begun again.
+func stopRebuild(t *testing.T, source, target string, signal os.Signal) int {
+	t.Helper()
+	for range 10 {
+		cmd := exec.Command("okra", "rebuild", source, target)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, filepath.Join(target+".partial", "data.mdb"))
+		_ = cmd.Process.Signal(signal) // fails if it is done
+		var exit *exec.ExitError
+		err := cmd.Wait()
+		if errors.As(err, &exit) {
+			return exit.ExitCode()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(target); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("no signal comes in time")
+	return 0
+}
+
+func storeToRebuild(t *testing.T, dir string, n int) {
 	t.Helper()
 	db, err := okra.Open(dir, &okra.Options{NoSync: true})
 	if err != nil {

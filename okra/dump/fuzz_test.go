@@ -2,6 +2,7 @@ package dump_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"testing"
 
 	"github.com/okradb/okra-go/okra/dump"
@@ -100,7 +101,27 @@ func FuzzOps(f *testing.F) {
 				t.Errorf("key of %d bytes", len(op.Key))
 			case err == nil && op.Delete && op.Value != nil:
 				t.Error("delete of a value")
+			case err == nil:
+				sameByJSON(t, bytes.Split(b, []byte("\n"))[op.Line-1], op)
 			}
 		}
 	})
+}
+
+// sameByJSON checks that package json reads a line as op was read, where that is text.
+func sameByJSON(t *testing.T, line []byte, op dump.Op) {
+	var j struct {
+		Key, Value    string
+		KeyEncoding   string `json:"key_encoding"`
+		ValueEncoding string `json:"value_encoding"`
+	}
+	if err := json.Unmarshal(line, &j); err != nil {
+		t.Errorf("%q is no JSON: %v", line, err)
+	}
+	if (j.KeyEncoding == "" || j.KeyEncoding == "utf-8") && j.Key != string(op.Key) {
+		t.Errorf("key %q, json says %q", op.Key, j.Key)
+	}
+	if (j.ValueEncoding == "" || j.ValueEncoding == "utf-8") && j.Value != string(op.Value) {
+		t.Errorf("value %q, json says %q", op.Value, j.Value)
+	}
 }

@@ -2,13 +2,10 @@ package dump
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"unicode/utf8"
+	"math"
 
 	"github.com/okradb/okra-go/tree"
 )
@@ -34,20 +31,14 @@ type jsonHeader struct {
 // jsonEntry is the line of an entry, as "okra scan --json" prints it. Value is set in store mode,
 // Hash in index mode.
 type jsonEntry struct {
-	Key           *string `json:"key"`
+	Key           string  `json:"key"`
 	KeyEncoding   string  `json:"key_encoding"`
 	Value         *string `json:"value,omitempty"`
 	ValueEncoding string  `json:"value_encoding,omitempty"`
 	Hash          string  `json:"hash,omitempty"`
 }
 
-// jsonLine is the line of an entry or, with Entries and Root, the last one.
-type jsonLine struct {
-	jsonEntry
-	Entries *int64    `json:"entries"`
-	Root    *jsonRoot `json:"root"`
-}
-
+// jsonTrailer is the last line.
 type jsonTrailer struct {
 	Entries int64    `json:"entries"`
 	Root    jsonRoot `json:"root"`
@@ -78,8 +69,7 @@ func (d *jsonEncoder) begin(_ *bufio.Writer, h Header) error {
 
 func (d *jsonEncoder) entry(_ *bufio.Writer, e Entry) error {
 	var line jsonEntry
-	key, encoding := encodeText(e.Key)
-	line.Key, line.KeyEncoding = &key, encoding
+	line.Key, line.KeyEncoding = encodeText(e.Key)
 	if d.mode == tree.Index {
 		line.Hash = e.Hash.String()
 	} else {
@@ -95,9 +85,8 @@ func (d *jsonEncoder) end(_ *bufio.Writer, t Trailer) error {
 
 type jsonDecoder struct {
 	lines
+	entryParser
 	format tree.Format
-	key    []byte
-	value  []byte
 	tail   Trailer
 }
 
@@ -109,48 +98,52 @@ func (d *jsonDecoder) begin() (Header, error) {
 	if len(line) == 0 || line[0] != '{' {
 		return Header{}, fmt.Errorf("%w: it is no JSON object", ErrUnknown)
 	}
-	var h jsonHeader
-	if err := unmarshal(line, &h); err != nil {
+	err = d.parse(line, memberOkra, memberVersion, memberK, memberQ, memberMode)
+	if err != nil {
 		return Header{}, d.cutOr(fmt.Errorf("%w: %w", ErrUnknown, err))
 	}
-	if h.Okra != jsonMagic {
+	if string(d.text[memberOkra]) != jsonMagic || !d.has[memberOkra] {
 		return Header{}, fmt.Errorf("%w: it has no \"okra\":%q", ErrUnknown, jsonMagic)
 	}
-	if h.Version != jsonVersion {
-		return Header{}, fmt.Errorf("%w: %d, this program reads %d", ErrVersion, h.Version, jsonVersion)
+	if v := d.whole[memberVersion]; v != jsonVersion {
+		return Header{}, fmt.Errorf("%w: %d, this program reads %d", ErrVersion, v, jsonVersion)
 	}
-	d.format = tree.Format{K: h.K, Q: h.Q}
-	switch h.Mode {
+	k, q := d.whole[memberK], d.whole[memberQ]
+	if k > tree.MaxHash || q > math.MaxUint32 {
+		return Header{}, fmt.Errorf("%w: K is %d, Q is %d", ErrSyntax, k, q)
+	}
+	d.format = tree.Format{K: int(k), Q: uint32(q)}
+	switch mode := string(d.text[memberMode]); mode {
 	case "store":
 		d.format.Mode = tree.Store
 	case "index":
 		d.format.Mode = tree.Index
 	default:
-		return Header{}, fmt.Errorf("%w: mode %.20q", ErrSyntax, h.Mode)
+		return Header{}, fmt.Errorf("%w: mode %.20q", ErrSyntax, mode)
 	}
 	return Header{Format: d.format}, checkFormat(d.format)
 }
 
 func (d *jsonDecoder) next() (Entry, bool, error) {
-	text, err := d.read(maxLine)
+	line, err := d.read(maxLine)
 	if err != nil {
 		return Entry{}, false, cut(err)
 	}
-	var line jsonLine
-	if err := unmarshal(text, &line); err != nil {
+	err = d.parse(line, memberKey, memberKeyEncoding, memberValue, memberValueEncoding, memberHash,
+		memberEntries, memberRoot)
+	if err != nil {
 		return Entry{}, false, d.cutOr(err)
 	}
-	if line.Key == nil {
-		return Entry{}, false, d.end(&line)
+	if !d.has[memberKey] {
+		return Entry{}, false, d.end()
 	}
-	if line.Entries != nil || line.Root != nil {
+	if d.has[memberEntries] || d.has[memberRoot] {
 		return Entry{}, false, fmt.Errorf("%w: an entry and the end in one", ErrSyntax)
 	}
-	e, err := line.entry(d.key, d.value)
+	e, err := d.entry()
 	if err != nil {
 		return Entry{}, false, err
 	}
-	d.key, d.value = e.Key, e.Value
 	if index := d.format.Mode == tree.Index; index != (e.Value == nil) {
 		return Entry{}, false, fmt.Errorf("%w: a dump in %s mode has a value or hash where none"+
 			" belongs", ErrSyntax, d.format.Mode)
@@ -158,26 +151,52 @@ func (d *jsonDecoder) next() (Entry, bool, error) {
 	return e, true, nil
 }
 
-// entry returns the entry of a line with a key, in the memory of key and value.
-func (j *jsonEntry) entry(key, value []byte) (e Entry, err error) {
-	if e.Key, err = decodeText(key[:0], *j.Key, j.KeyEncoding); err != nil {
+func (d *jsonDecoder) end() error {
+	if !d.has[memberEntries] || !d.has[memberRootHash] || !d.has[memberRootLevel] ||
+		d.has[memberKeyEncoding] || d.has[memberValue] || d.has[memberValueEncoding] ||
+		d.has[memberHash] {
+		return fmt.Errorf("%w: neither an entry, which has a key, nor the end, which has entries"+
+			" and root", ErrSyntax)
+	}
+	h, err := tree.ParseHash(string(d.text[memberRootHash]))
+	if err != nil {
+		return fmt.Errorf("%w: root: %w", ErrSyntax, err)
+	}
+	level := int(min(d.whole[memberRootLevel], tree.MaxLevel+1))
+	d.tail = Trailer{Count: d.whole[memberEntries], Root: tree.Root{Level: level, Hash: h}}
+	return nil
+}
+
+func (d *jsonDecoder) trailer() Trailer { return d.tail }
+
+// An entryParser makes entries of lines of JSON.
+type entryParser struct {
+	jsonLine
+	key, value []byte // decoded, in memory that is used again
+}
+
+// entry returns the entry of a line that has a key. It is valid until the next.
+func (p *entryParser) entry() (e Entry, err error) {
+	if e.Key, err = p.entryKey(); err != nil {
 		return e, err
 	}
 	switch {
-	case j.Value != nil && j.Hash != "":
+	case p.has[memberValue] && p.has[memberHash]:
 		return e, fmt.Errorf("%w: both a value and a hash", ErrSyntax)
-	case j.Value != nil:
-		if e.Value, err = decodeText(value[:0], *j.Value, j.ValueEncoding); err != nil {
+	case p.has[memberValue]:
+		p.value, err = p.decode(p.value[:0], memberValue, memberValueEncoding)
+		if err != nil {
 			return e, err
 		}
-		if e.Value == nil {
-			e.Value = []byte{}
+		if p.value == nil {
+			p.value = []byte{}
 		}
+		e.Value = p.value
 		return e, checkValueSize(uint64(len(e.Value)))
-	case j.ValueEncoding != "":
+	case p.has[memberValueEncoding]:
 		return e, fmt.Errorf("%w: the encoding of a value that is not there", ErrSyntax)
-	case j.Hash != "":
-		if e.Hash, err = tree.ParseHash(j.Hash); err != nil {
+	case p.has[memberHash]:
+		if e.Hash, err = tree.ParseHash(string(p.text[memberHash])); err != nil {
 			return e, fmt.Errorf("%w: %w", ErrSyntax, err)
 		}
 		return e, nil
@@ -185,71 +204,15 @@ func (j *jsonEntry) entry(key, value []byte) (e Entry, err error) {
 	return e, fmt.Errorf("%w: neither a value nor a hash", ErrSyntax)
 }
 
-func (d *jsonDecoder) end(line *jsonLine) error {
-	if line.jsonEntry != (jsonEntry{}) || line.Entries == nil || line.Root == nil {
-		return fmt.Errorf("%w: neither an entry, which has a key, nor the end, which has entries"+
-			" and root", ErrSyntax)
-	}
-	h, err := tree.ParseHash(line.Root.Hash)
-	if err != nil {
-		return fmt.Errorf("%w: root: %w", ErrSyntax, err)
-	}
-	d.tail = Trailer{Count: *line.Entries, Root: tree.Root{Level: line.Root.Level, Hash: h}}
-	return nil
+func (p *entryParser) entryKey() (key []byte, err error) {
+	p.key, err = p.decode(p.key[:0], memberKey, memberKeyEncoding)
+	return p.key, err
 }
 
-func (d *jsonDecoder) trailer() Trailer { return d.tail }
-
-// unmarshal reads one line of JSON into v. It refuses what package json would change or skip:
-// bytes and escapes that are no UTF-8, and members that v does not have.
-func unmarshal(line []byte, v any) error {
-	if !utf8.Valid(line) {
-		return fmt.Errorf("%w: not UTF-8; write other bytes in base64", ErrSyntax)
+// decode appends to dst the bytes of a member that is encoded as another says.
+func (p *entryParser) decode(dst []byte, m, encoding member) ([]byte, error) {
+	if !p.has[encoding] {
+		return append(dst, p.text[m]...), nil
 	}
-	if at := loneSurrogate(line); at >= 0 {
-		return fmt.Errorf("%w: the escape %s is no character; write other bytes in base64",
-			ErrSyntax, line[at:at+6])
-	}
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("%w: the line is no whole JSON object", ErrSyntax)
-		}
-		return fmt.Errorf("%w: %w", ErrSyntax, err)
-	}
-	if rest := bytes.TrimSpace(line[dec.InputOffset():]); len(rest) > 0 {
-		return fmt.Errorf("%w: %.20q after the object", ErrSyntax, rest)
-	}
-	return nil
-}
-
-// loneSurrogate returns where in a line of JSON an escape \uXXXX is half of a pair without the
-// other half, which package json would replace, or -1.
-func loneSurrogate(line []byte) int {
-	for i := 0; i+1 < len(line); i++ {
-		if line[i] != '\\' {
-			continue
-		}
-		i++
-		first, ok := escapedUnit(line[i-1:])
-		if !ok || first < 0xd800 || first > 0xdfff {
-			continue
-		}
-		second, ok := escapedUnit(line[i+5:])
-		if first >= 0xdc00 || !ok || second < 0xdc00 || second > 0xdfff {
-			return i - 1
-		}
-		i += 6 + 4
-	}
-	return -1
-}
-
-// escapedUnit returns the UTF-16 unit of the escape \uXXXX that b begins with.
-func escapedUnit(b []byte) (uint64, bool) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return 0, false
-	}
-	x, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	return x, err == nil
+	return decodeText(dst, p.text[m], string(p.text[encoding]))
 }

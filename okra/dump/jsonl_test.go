@@ -25,7 +25,22 @@ func TestJSONLinesRefused(t *testing.T) {
 		{`{"key":"b","hash":"00112233445566778899aabbccddeeff"}`, dump.ErrSyntax, "store mode"},
 		{`{"key":"b","value":"1","hash":"00112233"}`, dump.ErrSyntax, "both a value and a hash"},
 		{`{"key":"b","valeu":"1"}`, dump.ErrSyntax, "valeu"},
-		{`{"key":"b","value":1}`, dump.ErrSyntax, "number"},
+		{`{"key":"b","value":"1","key":"c"}`, dump.ErrSyntax, "twice"},
+		{`{"Key":"b","value":"1"}`, dump.ErrSyntax, "Key"},
+		{`{"key":"b","value":"1","op":"put"}`, dump.ErrSyntax, `"op" does not belong here`},
+		{`{"key":"b","value":"1","k":1}`, dump.ErrSyntax, `"k" does not belong here`},
+		{`{"key":"b","value":"1"`, dump.ErrSyntax, "end of the object"},
+		{`{"key":"b","value":"1`, dump.ErrSyntax, "no end"},
+		{`{"key":"b","value":"\`, dump.ErrSyntax, "no end"},
+		{`{"key":"b","value":"\x"}`, dump.ErrSyntax, "unknown escape"},
+		{`{"key":"b","value":"\u12g4"}`, dump.ErrSyntax, "no character"},
+		{"{\"key\":\"b\",\"value\":\"\t\"}", dump.ErrSyntax, "0x09 must be written as an escape"},
+		{`{"key" "b"}`, dump.ErrSyntax, "a colon is wanted"},
+		{`{key:"b"}`, dump.ErrSyntax, "a string is wanted"},
+		{`{"entries":01,"root":{"level":1,"hash":"00112233"}}`, dump.ErrSyntax, "too long"},
+		{`{"entries":-1,"root":{"level":1,"hash":"00112233"}}`, dump.ErrSyntax, "whole number"},
+		{`{"entries":1,"root":{"key":"a","hash":"00112233"}}`, dump.ErrSyntax, "unknown name"},
+		{`{"key":"b","value":1}`, dump.ErrSyntax, "a string is wanted"},
 		{`{"key":"b","value":"1"} {}`, dump.ErrSyntax, "after the object"},
 		{`{"key":"b","value":"1","entries":1}`, dump.ErrSyntax, "an entry and the end in one"},
 		{`{"key":"b","value_encoding":"hex"}`, dump.ErrSyntax, "not there"},
@@ -44,8 +59,8 @@ func TestJSONLinesRefused(t *testing.T) {
 		{`{"entries":1}`, dump.ErrSyntax, "neither an entry"},
 		{`{"entries":1,"root":{"level":1,"hash":"xx"}}`, dump.ErrSyntax, "root"},
 		{`{"value":"1"}`, dump.ErrSyntax, "neither an entry"},
-		{`[]`, dump.ErrSyntax, "array"},
-		{``, dump.ErrSyntax, "no whole JSON object"},
+		{`[]`, dump.ErrSyntax, "a JSON object is wanted"},
+		{``, dump.ErrSyntax, "a JSON object is wanted"},
 	} {
 		_, _, _, err := read([]byte(jsonHead+good+"\n"+c.line+"\n{}\n"), dump.Auto)
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
@@ -75,7 +90,8 @@ func TestJSONLinesEscapes(t *testing.T) {
 		`"\ud83d\ude00"`: "😀", `"\\ud800"`: `\ud800`, `"\\\u0041"`: `\A`, `"\ufffd"`: "\ufffd",
 		`"\ud83d\ude00\ud83d\ude00"`: "😀😀", `"�"`: "\ufffd", `"\/\b\f"`: "/\b\f",
 	} {
-		for op, err := range dump.ReadOps(strings.NewReader(`{"op":"put","key":"k","value":` + text + `}`)) {
+		line := `{ "op":"put" , "key" : "k", "value": ` + text + " }\r"
+		for op, err := range dump.ReadOps(strings.NewReader(line)) {
 			if err != nil || string(op.Value) != want {
 				t.Errorf("%s: %q, %v, want %q", text, op.Value, err, want)
 			}

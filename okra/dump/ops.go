@@ -15,12 +15,6 @@ type Op struct {
 	Entry
 }
 
-// jsonOp is the line of a write: that of an entry in [JSONLines], and what to do.
-type jsonOp struct {
-	Op string `json:"op"`
-	jsonEntry
-}
-
 // ReadOps yields the writes in r, one JSON object a line:
 //
 //	{"op":"put","key":"name","value":"Ada"}
@@ -33,28 +27,22 @@ type jsonOp struct {
 // the line, and stops.
 func ReadOps(r io.Reader) iter.Seq2[Op, error] {
 	return func(yield func(Op, error) bool) {
-		l := lines{in: bufio.NewReaderSize(r, bufferSize)}
-		var key, value []byte
+		p := opParser{lines: lines{in: bufio.NewReaderSize(r, bufferSize)}}
 		for {
-			line, err := l.read(maxLine)
+			line, err := p.read(maxLine)
 			if errors.Is(err, io.EOF) {
 				return
 			}
+			if err == nil && len(line) == 0 {
+				continue
+			}
 			var op Op
 			if err == nil {
-				if len(line) == 0 {
-					continue
-				}
-				op, err = parseOp(line, key, value)
-				op.Line = l.number
+				op, err = p.op(line)
 			}
 			if err != nil {
-				yield(Op{}, fmt.Errorf("%s: %w", l.where(), err))
+				yield(Op{}, fmt.Errorf("%s: %w", p.where(), err))
 				return
-			}
-			key = op.Key
-			if op.Value != nil {
-				value = op.Value
 			}
 			if !yield(op, nil) {
 				return
@@ -63,29 +51,37 @@ func ReadOps(r io.Reader) iter.Seq2[Op, error] {
 	}
 }
 
-// parseOp reads one line, into the memory of key and value.
-func parseOp(line, key, value []byte) (Op, error) {
-	var j jsonOp
-	if err := unmarshal(line, &j); err != nil {
+// An opParser reads the lines of a batch.
+type opParser struct {
+	lines
+	entryParser
+}
+
+// op returns what one line says to do.
+func (p *opParser) op(line []byte) (Op, error) {
+	err := p.parse(line, memberOp, memberKey, memberKeyEncoding, memberValue, memberValueEncoding,
+		memberHash)
+	if err != nil {
 		return Op{}, err
 	}
-	if j.Key == nil {
+	if !p.has[memberKey] {
 		return Op{}, fmt.Errorf("%w: no key", ErrSyntax)
 	}
-	op := Op{Delete: j.Op == "delete"}
-	var err error
-	switch j.Op {
+	if !p.has[memberOp] {
+		return Op{}, fmt.Errorf("%w: no op; it is put or delete", ErrSyntax)
+	}
+	op := Op{Line: p.number}
+	switch name := string(p.text[memberOp]); name {
 	case "put":
-		op.Entry, err = j.entry(key, value)
+		op.Entry, err = p.entry()
 	case "delete":
-		if j.Value != nil || j.ValueEncoding != "" || j.Hash != "" {
+		if p.has[memberValue] || p.has[memberValueEncoding] || p.has[memberHash] {
 			return Op{}, fmt.Errorf("%w: a delete has neither value nor hash", ErrSyntax)
 		}
-		op.Key, err = decodeText(key[:0], *j.Key, j.KeyEncoding)
-	case "":
-		return Op{}, fmt.Errorf("%w: no op; it is put or delete", ErrSyntax)
+		op.Delete = true
+		op.Key, err = p.entryKey()
 	default:
-		return Op{}, fmt.Errorf("%w: op %.20q is neither put nor delete", ErrSyntax, j.Op)
+		return Op{}, fmt.Errorf("%w: op %.20q is neither put nor delete", ErrSyntax, name)
 	}
 	if err != nil {
 		return Op{}, err

@@ -22,19 +22,19 @@ func encodeText(b []byte) (text, encoding string) {
 	return base64.StdEncoding.EncodeToString(b), encodingBase64
 }
 
-// decodeText appends to dst the bytes that a text stands for. No encoding means utf-8.
-func decodeText(dst []byte, text, encoding string) ([]byte, error) {
+// decodeText appends to dst the bytes that a text stands for.
+func decodeText(dst, text []byte, encoding string) ([]byte, error) {
 	switch encoding {
-	case "", encodingUTF8:
+	case encodingUTF8:
 		return append(dst, text...), nil
 	case encodingBase64:
-		b, err := base64.StdEncoding.Strict().AppendDecode(dst, []byte(text))
+		b, err := base64.StdEncoding.Strict().AppendDecode(dst, text)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %.60q is not base64: %w", ErrSyntax, text, err)
 		}
 		return b, nil
 	case encodingHex:
-		b, err := hex.AppendDecode(dst, []byte(text))
+		b, err := hex.AppendDecode(dst, text)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %.60q is not hexadecimal: %w", ErrSyntax, text, err)
 		}
