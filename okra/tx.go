@@ -37,7 +37,7 @@ type Tx struct {
 
 	writes bool          // it may write
 	buf    *tree.Buffers // of tree; nil if it may not
-	lender lender        // of tree's bytes
+	lend   lender        // of tree's bytes
 
 	first *Tx   // the Tx of the DB's own tree in this transaction
 	more  []*Tx // in first: those of other tables
@@ -77,7 +77,7 @@ func (tx *Tx) open() {
 	if tx.writes && err == nil {
 		tx.buf = buffers.Get().(*tree.Buffers)
 	}
-	tx.tree = tree.New(tx.lender.storage(s), tx.table.format, tx.buf)
+	tx.tree = tree.New(tx.lend.storage(s), tx.table.format, tx.buf)
 	if tx != tx.first {
 		tx.tree.Beside(tx.first.tree)
 	}
@@ -102,12 +102,13 @@ func (tx *Tx) flush() error {
 
 // lost returns the error of an iteration that fn may have overlooked.
 func (tx *Tx) lost() error {
-	for _, o := range append(tx.more, tx) {
-		if err := o.tree.Lost(); err != nil {
-			return err
+	err := tx.tree.Lost()
+	for _, o := range tx.more {
+		if err == nil {
+			err = o.tree.Lost()
 		}
 	}
-	return nil
+	return err
 }
 
 // close ends the use of every tree in the transaction.
@@ -115,7 +116,7 @@ func (tx *Tx) close() {
 	tx.done = true
 	for _, o := range append(tx.more, tx) {
 		o.tree.Close(ErrTxDone)
-		o.lender.end()
+		o.lend.end()
 		if o.buf != nil {
 			o.buf.Release()
 			buffers.Put(o.buf)
@@ -130,7 +131,7 @@ func (tx *Tx) Format() Format { return tx.table.format }
 // not missing and not nil. It returns [ErrNoValues] in index mode. The slice is valid until the
 // end of a View; in an Update only until the next call on tx other than Get and Has, since
 // that may apply writes which wait. bytes.Clone keeps it.
-func (tx *Tx) Get(key []byte) ([]byte, error) { return tx.lender.value(tx.tree.Get(key)) }
+func (tx *Tx) Get(key []byte) ([]byte, error) { return tx.lend.value(tx.tree.Get(key)) }
 
 // Has reports whether there is an entry under key.
 func (tx *Tx) Has(key []byte) (bool, error) { return tx.tree.Has(key) }

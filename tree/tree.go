@@ -26,6 +26,8 @@ type Tree struct {
 	err    error   // why the tree can no longer be used
 	lost   error   // what an iteration ended with
 
+	ownMoves uint64 // what moves points to, unless the tree is beside another
+
 	rec  [1]Record // the answer of a Scan for one
 	crew *crew     // during a flush
 }
@@ -54,7 +56,8 @@ const pendingEach = 32
 // New returns the tree of format f, from [Open] or [Create], in s. A nil buf means that the
 // tree is read-only: writes give [ErrReadOnly].
 func New(s Storage, f Format, buf *Buffers) *Tree {
-	t := &Tree{s: s, format: f, rule: f.Rule(), readOnly: buf == nil, buf: buf, moves: new(uint64)}
+	t := &Tree{s: s, format: f, rule: f.Rule(), readOnly: buf == nil, buf: buf}
+	t.moves = &t.ownMoves
 	if buf != nil {
 		buf.pending.reset()
 	}
