@@ -52,7 +52,7 @@ func (s *trashing) lend(b []byte) []byte {
 	if b == nil {
 		return nil
 	}
-	if len(b) > cap(s.room)-len(s.room) {
+	if s.room == nil || len(b) > cap(s.room)-len(s.room) {
 		s.chunk = min(max(2*s.chunk, chunkLeast), chunkMost)
 		s.room = make([]byte, 0, max(s.chunk, len(b)))
 		s.lent = append(s.lent, s.room)

@@ -1,9 +1,6 @@
 package tree
 
-import (
-	"bytes"
-	"errors"
-)
+import "errors"
 
 // A Rebuilt says what [Tree.Survey] found and [Tree.Rebuild] made.
 type Rebuilt struct {
@@ -21,8 +18,8 @@ type Rebuilt struct {
 	// root of the entries.
 	Before, After Root
 
-	// Vouched says that the hash of After was stored as that of the anchor of its level: so the
-	// entries are those that the tree was once made of.
+	// Vouched says that After is Before, on a level above 0 that has nothing beside its anchor: so
+	// the entries are those that the old root was made of.
 	Vouched bool
 
 	// Level1 says that level 1, as it was stored, was that of the leaves' stored hashes, or not
@@ -30,8 +27,8 @@ type Rebuilt struct {
 	Level1 bool
 }
 
-// Trusted reports whether something stored vouches for every entry: an anchor high up, or else
-// the leaves' own hashes together with level 1.
+// Trusted reports whether something stored vouches for every entry: the old root, or else the
+// leaves' own hashes together with level 1.
 func (r Rebuilt) Trusted() bool {
 	return r.Vouched || r.Level1 && r.Wrong == 0 && r.Dropped == 0
 }
@@ -70,11 +67,10 @@ func (t *Tree) Survey(found func(Problem) error, w Watch) (Rebuilt, error) {
 	if err != nil && !errors.Is(err, ErrTooTall) { // if what is stored is, that says nothing
 		return r, err
 	}
-	if r.After, err = v.ladder.root(); err != nil || r.After.Level == 0 {
+	if r.After, err = v.ladder.root(); err != nil || r.After != r.Before || r.After.Level == 0 {
 		return r, err
 	}
-	value, ok, err := t.s.Get(byte(r.After.Level), nil)
-	r.Vouched = ok && bytes.HasPrefix(value, r.After.Hash.b[:r.After.Hash.n])
+	r.Vouched, err = t.onlyAnchor(byte(r.After.Level)) // else it was not the root, but lost that
 	return r, err
 }
 

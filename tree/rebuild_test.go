@@ -3,6 +3,7 @@ package tree_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -34,12 +35,12 @@ func TestM13RebuildTrust(t *testing.T) {
 		{"node altered", alter(1, "cherry", flipLast), 0, 0, false, true, true},
 		{"root altered", alter(2, "", flipLast), 0, 0, true, false, true},
 		{"root deleted", remove(2, ""), 0, 0, true, false, true},
-		{"level above", set(9, "", ""), 0, 0, true, true, true},
+		{"level above", set(9, "", ""), 0, 0, true, false, true},
 		{"header deleted", remove(0xff, ""), 0, 0, true, true, true},
 		{"level above, and a node altered", func(m *treetest.Memory) {
 			alter(1, "cherry", flipLast)(m)
 			set(9, "", "")(m)
-		}, 0, 0, false, true, true},
+		}, 0, 0, false, false, false},
 		{"node and root altered", func(m *treetest.Memory) {
 			alter(1, "cherry", flipLast)(m)
 			alter(2, "", flipLast)(m)
@@ -75,6 +76,32 @@ func TestM13RebuildTrust(t *testing.T) {
 			}
 			check(t, m, f, leaves)
 		})
+	}
+}
+
+// When the last leaf of a tree is lost together with the root, an anchor below is the root of the
+// entries that are left, and was stored. It does not vouch for them: it was not the root.
+func TestM13RebuildTrustsNoLowerAnchor(t *testing.T) {
+	f := tree.Format{K: 16, Q: 4, Mode: tree.Store}
+	c := maps.Clone(six)
+	for i := 0; ; i++ { // a last leaf that is a boundary on levels 0 and 1
+		key := fmt.Sprint("z", i)
+		h := tree.LeafHash(f.K, []byte(key), nil)
+		above := tree.NodeHash(f.K, h.Bytes())
+		if f.Rule().Boundary(h.Bytes()) && f.Rule().Boundary(above.Bytes()) {
+			c[key] = ""
+			m, f := c.build(t, f)
+			root := rootOf(t, m, f)
+			m.Remove(append([]byte{0}, key...))
+			m.Remove([]byte{byte(root.Level)})
+			leaves := leavesIn(m, f)
+			r := rebuild(t, m, f)
+			if r.Before != r.After || r.Vouched || r.Trusted() || root.Level < 3 {
+				t.Errorf("the root was %s; %+v", root, r)
+			}
+			check(t, m, f, leaves)
+			return
+		}
 	}
 }
 

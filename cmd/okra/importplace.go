@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
 
@@ -109,16 +110,17 @@ func (p *importPlace) dropTree() (empty bool, err error) {
 	return empty, nil
 }
 
+// grace is how long a signal lets work come to its turn, to end by itself.
+const grace = 200 * time.Millisecond
+
 // inTurn runs work, which begins a write transaction and first thing in it calls begin. If ctx
-// ends before, as while another process holds the write lock, work is left behind, begin gives it
-// the error of ctx when its turn comes, and the program must end soon.
+// has ended by then, begin gives its error to work. If the turn does not come, as while another
+// process holds the write lock, work is left behind, and the program must end soon.
 func inTurn(ctx context.Context, work func(begin func() error) error) (left bool, err error) {
 	var state atomic.Int32
 	begin := func() error {
-		if !state.CompareAndSwap(waiting, running) && state.Load() == abandoned {
-			return ctx.Err()
-		}
-		return nil
+		state.CompareAndSwap(waiting, running)
+		return ctx.Err()
 	}
 	done := make(chan error, 1)
 	go func() { done <- work(begin) }()
@@ -126,9 +128,14 @@ func inTurn(ctx context.Context, work func(begin func() error) error) (left bool
 	case err := <-done:
 		return false, err
 	case <-ctx.Done():
-		if state.CompareAndSwap(waiting, abandoned) {
-			return true, ctx.Err()
-		}
-		return false, <-done
 	}
+	select {
+	case err := <-done:
+		return false, err
+	case <-time.After(grace):
+	}
+	if state.CompareAndSwap(waiting, abandoned) {
+		return true, ctx.Err()
+	}
+	return false, <-done
 }
