@@ -212,7 +212,17 @@ func (e *Env) openSized(o Options, size int64) error {
 		return err
 	}
 	e.env = env
-	return nil
+	return e.keepFromChildren()
+}
+
+// keepFromChildren sees to it that programs which this one starts do not have the data file
+// open, which LMDB leaves to chance.
+func (e *Env) keepFromChildren() error {
+	fd, err := e.env.FD()
+	if err == nil {
+		syscall.CloseOnExec(int(fd))
+	}
+	return err
 }
 
 // Attach makes an Env of an environment that the caller has opened and goes on to own. Closing

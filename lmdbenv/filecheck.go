@@ -133,26 +133,30 @@ func metaOf(path string) (meta, error) {
 	return readMeta(f)
 }
 
-// countFree returns how many pages of the file at path are on LMDB's free list. It reads the
-// file itself, so it takes no reader slot; while another process commits the number may be off.
-func countFree(path string) (int64, error) {
+// countPages returns how many pages the file at path has come to use, and how many of them are
+// on LMDB's free list. It reads the file itself, so it takes no reader slot, and again while
+// commits change it; after some tries it settles for what it has.
+func countPages(path string) (all, free int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer f.Close()
 	for tries := 0; ; tries++ {
 		info, err := f.Stat()
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		m, err := readMeta(f)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		w := freeWalk{f: f, size: m.page, pages: info.Size() / m.page}
-		if err := w.visit(m.free, 0); err == nil || tries == 3 {
-			return w.free, err
+		err = w.visit(m.free, 0)
+		after, afterErr := readMeta(f)
+		same := err == nil && afterErr == nil && after.txn == m.txn
+		if same || tries == 100 {
+			return m.last + 1, min(w.free, m.last), errors.Join(err, afterErr)
 		}
 	}
 }

@@ -66,12 +66,12 @@ func (e *Env) stats() (Stats, error) {
 		FileSize: file.Size(), MapSize: info.MapSize, MaxReaders: int(info.MaxReaders),
 		LastTxn: uint64(info.LastTxnID),
 	}
-	free, err := countFree(e.DataFile())
+	all, free, err := countPages(e.DataFile())
 	if err != nil {
 		return Stats{}, err
 	}
 	s.FreeSize = free * int64(whole.PSize)
-	s.UsedSize = (info.LastPNO+1)*int64(whole.PSize) - s.FreeSize
+	s.UsedSize = (all - free) * int64(whole.PSize)
 	s.Slots, s.Readers, err = e.readers()
 	return s, err
 }

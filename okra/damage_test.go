@@ -228,7 +228,8 @@ func TestL20NotLMDB(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, how := range []string{"read", "write"} {
-		if got := o.try(how, dir, "a directory"); got != "not LMDB" && !strings.HasPrefix(got, "refused") {
+		got := o.try(how, dir, "a directory")
+		if got != "not LMDB" && !strings.HasPrefix(got, "refused") {
 			t.Errorf("a directory is %q", got)
 		}
 	}

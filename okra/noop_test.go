@@ -30,12 +30,14 @@ func TestM8NothingToWrite(t *testing.T) {
 			before := statsOf(t, db)
 			same := unchanged(t, dir)
 			for name, fn := range map[string]func(*okra.Tx) error{
-				"nothing at all":        func(*okra.Tx) error { return nil },
-				"reads":                 wholeTree,
-				"the same values":       all,
-				"the same in a table":   func(tx *okra.Tx) error { return all(tx.Table(more)) },
-				"deletes of absent":     func(tx *okra.Tx) error { return tx.Delete([]byte("absent")) },
-				"a put that is deleted": func(tx *okra.Tx) error { return errors.Join(put("k", "v")(tx), tx.Delete([]byte("k"))) },
+				"nothing at all":      func(*okra.Tx) error { return nil },
+				"reads":               wholeTree,
+				"the same values":     all,
+				"the same in a table": func(tx *okra.Tx) error { return all(tx.Table(more)) },
+				"deletes of absent":   func(tx *okra.Tx) error { return tx.Delete([]byte("absent")) },
+				"a put that is deleted": func(tx *okra.Tx) error {
+					return errors.Join(put("k", "v")(tx), tx.Delete([]byte("k")))
+				},
 				"another value and the same": func(tx *okra.Tx) error {
 					return errors.Join(put("e 000007", "other")(tx), tx.Put([]byte("e 000007"), kibi("e", 7)))
 				},

@@ -159,6 +159,57 @@ func TestL3SnapshotWhileAnotherProcessGrows(t *testing.T) {
 	other.end()
 }
 
+// Processes that make one store at the same time all get it, and what each puts is there.
+func TestL3ManyProcessesCreate(t *testing.T) {
+	part := func(t *testing.T, p *parent) {
+		for {
+			line, ok := p.hear()
+			if !ok {
+				return
+			}
+			name, dir, _ := strings.Cut(line, " ")
+			db, err := okra.Open(dir, &okra.Options{Q: 8, NoSync: true})
+			if err == nil {
+				err = errors.Join(db.Update(put(name, name)), db.View(wholeTree), db.Close())
+			}
+			if err != nil {
+				p.tell("%s", strings.ReplaceAll(err.Error(), "\n", " "))
+				continue
+			}
+			p.tell("done")
+		}
+	}
+	if isChild(t, parts{"creator": part}) {
+		return
+	}
+	rounds := 40
+	if testing.Short() {
+		rounds = 10
+	}
+	var all []*child
+	var pairs []string
+	for i := range 4 {
+		all = append(all, start(t, "creator", ""))
+		pairs = append(pairs, strconv.Itoa(i), strconv.Itoa(i))
+	}
+	base := t.TempDir()
+	for round := range rounds {
+		dir := filepath.Join(base, strconv.Itoa(round))
+		for i, c := range all {
+			c.tell(fmt.Sprint(i, " ", dir))
+		}
+		for _, c := range all {
+			c.hear("done")
+		}
+		db := storeIn(t, dir, okra.Options{})
+		viewOK(t, db, wantContent(pairs...))
+		wantIs(t, "Close", db.Close(), nil)
+	}
+	for _, c := range all {
+		c.end()
+	}
+}
+
 // Two processes write one file and make it larger in turn, each beginning with a map of 1 MiB,
 // while a third reads. Every entry is there in the end, and whoever read saw only whole
 // transactions, of each writer ever more.

@@ -37,6 +37,7 @@ func (t *Tree) Rebuild(found func(Problem) error, w Watch) (Rebuilt, error) {
 			ErrCorrupt, r.Hidden)
 	}
 	t.writes++
+	*t.moves++
 	if err := t.clear(); err != nil {
 		return r, t.fail(err)
 	}

@@ -22,7 +22,7 @@ func (t *Tree) Salvage() iter.Seq2[Entry, error] {
 		for {
 			rec, err := left.next()
 			if err != nil {
-				yield(Entry{}, err)
+				yield(Entry{}, t.lose(err))
 				return
 			}
 			if rec == nil {
@@ -35,12 +35,16 @@ func (t *Tree) Salvage() iter.Seq2[Entry, error] {
 			if t.format.Mode == Store {
 				e.Value = rec.Value[k:]
 			}
+			left.s.keep(rec.Key)
 			if !yield(e, nil) {
 				return
 			}
 			if err := left.s.check(); err != nil {
-				yield(Entry{}, err)
+				yield(Entry{}, t.lose(err))
 				return
+			}
+			if left.s.moved() {
+				left.recs, left.last = nil, left.s.last
 			}
 		}
 	}

@@ -15,8 +15,8 @@ type Watch func(records int64) error
 // level 0 once and each level above twice, keeps one record of two levels in memory, and makes
 // no assumption about the number of a node's children. An error of storage, or records that do
 // not come in the order of their keys (which gives [ErrCorrupt]), ends it: the error is yielded
-// with a zero Problem. A tree without problems yields nothing. A write to the tree while the
-// loop runs ends it with [ErrWritten].
+// with a zero Problem, and [Tree.Lost] has it too. A tree without problems yields nothing. A
+// write while the loop runs, to this or another tree of the transaction, gives [ErrWritten].
 //
 // Each level is checked against the level below it as that is stored, right or wrong:
 //
@@ -48,11 +48,11 @@ func (t *Tree) VerifyWatched(w Watch) iter.Seq2[Problem, error] {
 		if err == nil {
 			v := verifier{t: t, watch: w}
 			v.report = func(p Problem) error {
-				writes := t.writes
+				writes, moves := t.writes, *t.moves
 				switch {
 				case !yield(p, nil):
 					return errStopped
-				case t.writes == writes:
+				case t.writes == writes && *t.moves == moves:
 					return nil
 				case t.err != nil:
 					return t.err
@@ -62,7 +62,7 @@ func (t *Tree) VerifyWatched(w Watch) iter.Seq2[Problem, error] {
 			err = v.whole()
 		}
 		if err != nil && err != errStopped {
-			yield(Problem{}, err)
+			yield(Problem{}, t.lose(err))
 		}
 	}
 }

@@ -117,3 +117,27 @@ func TestM13VerifyTooTall(t *testing.T) {
 		}
 	}
 }
+
+// A write that reaches another tree of the transaction ends the loop: it moves the records.
+func TestVerifyBesideWrites(t *testing.T) {
+	m, f := six.build(t, tree.Format{K: 16, Q: 4})
+	alter(1, "cherry", flipLast)(m)
+	alter(2, "", flipLast)(m)
+	o, g := create(t, tree.Format{})
+	tr, other := tree.New(m, f, &tree.Buffers{}), tree.New(o, g, &tree.Buffers{})
+	other.Beside(tr)
+	var last error
+	n := 0
+	for _, err := range tr.Verify() {
+		if last = err; err != nil {
+			continue
+		}
+		n++
+		if err := errors.Join(other.Put([]byte("k"), nil), other.Flush()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != 1 || !errors.Is(last, tree.ErrWritten) || !errors.Is(tr.Lost(), tree.ErrWritten) {
+		t.Errorf("%d problems, then %v; lost is %v", n, last, tr.Lost())
+	}
+}

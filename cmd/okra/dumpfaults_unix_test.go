@@ -135,7 +135,7 @@ func TestC6_ExportStopped(t *testing.T) {
 	kv := filepath.Join(dir, "kv")
 	want := fillStore(t, kv, 100_000)
 	for _, sig := range bothSignals {
-		for i := range rounds(3, 20) {
+		for i := range rounds(3, 10) {
 			file := filepath.Join(dir, fmt.Sprintf("%d-%d.okra", sig, i))
 			ready := appears(file+".*.partial", rand.Int64N(900_000))
 			code := stop(t, sig, ready, "export", kv, file)
@@ -161,7 +161,7 @@ func TestL24_BackupStopped(t *testing.T) {
 	kv := filepath.Join(dir, "kv")
 	want := fillStore(t, kv, 100_000)
 	for _, sig := range bothSignals {
-		for i := range rounds(3, 20) {
+		for i := range rounds(3, 10) {
 			copied := filepath.Join(dir, fmt.Sprintf("%d-%d", sig, i))
 			ready := appears(copied+".partial/store/data.mdb", rand.Int64N(8<<20))
 			code := stop(t, sig, ready, "backup", kv, copied)
@@ -218,7 +218,7 @@ func TestC6_ImportStopped(t *testing.T) {
 		t.Fatal(out)
 	}
 	for _, sig := range bothSignals {
-		for range rounds(3, 20) {
+		for range rounds(3, 10) {
 			to := filepath.Join(t.TempDir(), "to")
 			begin := time.Now()
 			after := time.Duration(rand.Int64N(int64(150 * time.Millisecond)))

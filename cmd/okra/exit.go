@@ -85,7 +85,8 @@ func nextStep(c *cli.Context, dir string, err error) string {
 	case errors.Is(err, okra.ErrNoValues):
 		return "see its keys and hashes with: okra scan " + dir
 	case errors.Is(err, okra.ErrCorrupt):
-		return "keep a copy of the directory before you try anything on it"
+		return "see what is wrong with: okra verify " + dir + ", and save what can be with: okra rebuild " +
+			dir + " NEWDIR"
 	case errors.Is(err, okra.ErrDiskFull):
 		return "free some space; nothing was changed"
 	case errors.As(err, &op) && op.Errno == syscall.ENOMEM:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -134,6 +135,28 @@ func TestC5_RootIsChecked(t *testing.T) {
 		twice := strings.Join(lines[:i+1], "") + lines[i] + strings.Join(lines[i+1:], "")
 		if _, _, _, err := read([]byte(twice), dump.Auto); !errors.Is(err, dump.ErrOrder) {
 			t.Errorf("with line %d twice: %v", i+1, err)
+		}
+	}
+}
+
+// A length that is not true costs no memory.
+func TestFalseLengths(t *testing.T) {
+	for _, text := range []string{
+		"okradump\x01\x10\x00\x00\x00\x04\x01\x01\x00k\xdf\xff\xff\xff\x0f1234567890",
+		"okradump\x01\x10\x00\x00\x00\x04\x01\xff\xff\xff\xff\x0f\x00k",
+		"okradump\x01\x10\x00\x00\x00\x04\x01\x01\xff\xff\xff\xff\x0fk",
+		"okradump\x01\x10\x00\x00\x00\x04\x01\x01\x00k\xff\xff\xff\xff\x7f1234567890",
+		"okradump\x01\x10\x00\x00\x00\x04\x01\x01\x00k\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, _, err := read([]byte(text), dump.Binary)
+		runtime.ReadMemStats(&after)
+		if !refused(err) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
+			t.Errorf("%q: %d bytes allocated", text, used)
 		}
 	}
 }

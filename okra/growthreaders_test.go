@@ -1,0 +1,167 @@
+package okra_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/okradb/okra-go/okra"
+)
+
+// Growth waits for the Views of this process to end: what they have been lent stays readable
+// until then, and those that come meanwhile wait for the larger map.
+func TestL2GrowthWaitsForViews(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		db := newStore(t, okra.Options{MapSize: mebi})
+		updateOK(t, db, fill("old", 300))
+		var ended atomic.Bool
+		first := make(chan struct{})
+		updated := make(chan error)
+		viewOK(t, db, func(tx *okra.Tx) error {
+			v, err := tx.Get([]byte("old 000007"))
+			if err != nil {
+				return err
+			}
+			runs := 0
+			go func() {
+				updated <- db.Update(func(tx *okra.Tx) error {
+					if runs++; runs == 1 {
+						close(first)
+					} else if !ended.Load() {
+						t.Error("the map has grown under a View")
+					}
+					return fill("new", 6000)(tx)
+				})
+			}()
+			<-first
+			time.Sleep(100 * time.Millisecond) // until it waits: nothing tells from outside
+			if !bytes.Equal(v, kibi("old", 7)) {
+				t.Errorf("the value has changed to %q", v)
+			}
+			err = filled("old", 300)(tx)
+			ended.Store(true)
+			return err
+		})
+		wantIs(t, "Update", <-updated, nil)
+		viewOK(t, db, filled("new", 6000))
+	})
+}
+
+// A View or a snapshot that does not end in time makes the Update fail, with an error that says
+// why; nothing is lost, the reader reads on, and after its end the same Update works.
+func TestL2GrowTimeout(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		db := newStore(t, okra.Options{MapSize: mebi, GrowTimeout: 20 * time.Millisecond})
+		updateOK(t, db, fill("old", 300))
+		cannot := func(tx *okra.Tx) error {
+			for range 2 {
+				err := db.Update(fill("new", 3000))
+				wantIs(t, "Update", err, okra.ErrMapFull)
+				wantWords(t, err, "20ms", "did not end")
+				if err := errors.Join(filled("old", 300)(tx), db.View(filled("new", 0))); err != nil {
+					return err
+				}
+				updateOK(t, db, put("small", "fits"))
+			}
+			return nil
+		}
+		viewOK(t, db, cannot)
+		updateOK(t, db, fill("new", 3000))
+		viewOK(t, db, filled("new", 3000))
+
+		db = newStore(t, okra.Options{MapSize: mebi, GrowTimeout: 20 * time.Millisecond})
+		updateOK(t, db, fill("old", 300))
+		snapshot, err := db.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantIs(t, "View of the snapshot", snapshot.View(cannot), nil)
+		wantIs(t, "Close", snapshot.Close(), nil)
+		updateOK(t, db, fill("new", 3000))
+		viewOK(t, db, filled("new", 3000))
+	})
+}
+
+// A View inside a View, while growth waits for the outer one, does not hang for ever: growth
+// gives up, and both Views are right. A View inside Update does not keep it from growing.
+func TestL2GrowthAndNestedViews(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		db := newStore(t, okra.Options{MapSize: mebi, GrowTimeout: 200 * time.Millisecond})
+		updateOK(t, db, fill("old", 300))
+		first, updated := make(chan struct{}), make(chan error)
+		viewOK(t, db, func(tx *okra.Tx) error {
+			begun := false
+			go func() {
+				updated <- db.Update(func(tx *okra.Tx) error {
+					if !begun {
+						close(first)
+					}
+					begun = true
+					return fill("new", 6000)(tx)
+				})
+			}()
+			<-first
+			time.Sleep(50 * time.Millisecond) // until it waits: nothing tells from outside
+			return errors.Join(db.View(filled("old", 300)), filled("old", 300)(tx))
+		})
+		if err := <-updated; err != nil {
+			wantIs(t, "Update", err, okra.ErrMapFull)
+		}
+		updateOK(t, db, func(tx *okra.Tx) error {
+			if err := db.View(filled("old", 300)); err != nil {
+				return err
+			}
+			return fill("new", 12000)(tx)
+		})
+		viewOK(t, db, filled("new", 12000))
+	})
+}
+
+// Goroutines that read all the time, in Views and through snapshots, and a writer that makes
+// the map grow under them again and again, do not disturb one another.
+func TestL2GrowthUnderReaders(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		db := newStore(t, okra.Options{MapSize: mebi, Q: 8})
+		updateOK(t, db, fill("old", 300))
+		var stop atomic.Bool
+		const readers = 8
+		errs := make(chan error, readers)
+		for i := range readers {
+			go func() {
+				for !stop.Load() {
+					view, done := db.View, func() error { return nil }
+					if i%2 == 0 {
+						s, err := db.Snapshot()
+						if err != nil {
+							errs <- err
+							return
+						}
+						view, done = s.View, s.Close
+					}
+					if err := errors.Join(view(filled("old", 300)), done()); err != nil {
+						errs <- err
+						return
+					}
+				}
+				errs <- nil
+			}()
+		}
+		total := 32
+		if testing.Short() {
+			total = 8
+		}
+		for i := range total {
+			updateOK(t, db, fill(fmt.Sprint("part ", i), 1000))
+		}
+		stop.Store(true)
+		for range readers {
+			wantIs(t, "a reader", <-errs, nil)
+		}
+		for i := range total {
+			viewOK(t, db, filled(fmt.Sprint("part ", i), 1000))
+		}
+	})
+}
