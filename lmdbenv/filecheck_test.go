@@ -58,7 +58,7 @@ func freeList(t testing.TB) (content []byte, free int64) {
 	}
 	update(200, 220, make([]byte, 10)) // many pages in one record
 	e.EndRead(reader)
-	if free, err = countFree(e.DataFile()); err != nil {
+	if _, free, err = countPages(e.DataFile()); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Close(context.Background()); err != nil {
@@ -77,7 +77,7 @@ func check(t testing.TB, path string) error {
 	if err != nil && !errors.Is(err, ErrNotLMDB) && !errors.Is(err, tree.ErrCorrupt) {
 		t.Errorf("the check gives %v", err)
 	}
-	if n, err := countFree(path); err == nil && n < 0 {
+	if _, n, err := countPages(path); err == nil && n < 0 {
 		t.Errorf("%d pages are free", n)
 	}
 	return err
