@@ -128,7 +128,8 @@ func (x *export) write(c *cli.Context, db *okra.DB) (dump.Trailer, error) {
 }
 
 // entries writes the dump to out.
-func (x *export) entries(c *cli.Context, db *okra.DB, out io.Writer) (done dump.Trailer, err error) {
+func (x *export) entries(c *cli.Context, db *okra.DB, out io.Writer) (dump.Trailer, error) {
+	var done dump.Trailer
 	h, err := x.header(c, db)
 	if err != nil {
 		return done, err

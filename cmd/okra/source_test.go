@@ -111,7 +111,7 @@ func TestL6_DumpIsReadAgain(t *testing.T) {
 
 // What is kept aside to be read again is the same in memory and in a file.
 func TestSpool(t *testing.T) {
-	for _, size := range []int64{0, 1, spoolMemory - 1, spoolMemory, spoolMemory + 1, spoolMemory * 2} {
+	for _, size := range []int64{0, 1, spoolMemory - 1, spoolMemory, spoolMemory + 1} {
 		again, done, err := spool(io.LimitReader(counting{}, size))
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +153,7 @@ func TestPump(t *testing.T) {
 		w.Write([]byte("abc"))
 		cancel()
 	}()
-	if got, err := io.ReadAll(p); string(got) != "abc" && err == nil || !errors.Is(err, context.Canceled) {
+	if got, err := io.ReadAll(p); !errors.Is(err, context.Canceled) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
