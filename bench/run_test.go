@@ -37,7 +37,7 @@ func smallConfig(t *testing.T, rows ...Row) Config {
 	return Config{Entries: []int{100}, Rows: rows, Iterations: 2, Dir: dir, NoSync: true, Seed: 7}
 }
 
-func TestRun(t *testing.T) {
+func TestL28RunDoesTheSameForBoth(t *testing.T) {
 	cfg := smallConfig(t, smallRows()...)
 	cfg.Entries = []int{100, 1}
 	var labels []string
@@ -157,7 +157,7 @@ func TestRunFailsWhenWorkIsNotDone(t *testing.T) {
 }
 
 // A write that reaches one store only is found even if it is outside the last batch.
-func TestRunFailsWhenStoresDiffer(t *testing.T) {
+func TestL28RunFailsWhenStoresDiffer(t *testing.T) {
 	row := setRow("set", 1, 3)
 	row.LMDB = func(p *Plain, b *Batch) (Tally, error) {
 		var other Batch
