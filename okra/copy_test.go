@@ -22,7 +22,7 @@ func copies(db *okra.DB) map[string]func(string) error {
 func TestL24CopyDuringWrites(t *testing.T) {
 	rounds := 15
 	if testing.Short() {
-		rounds = 4
+		rounds = 3
 	}
 	db := newStore(t, okra.Options{Table: "main", Q: 8, MapSize: mebi})
 	more, err := db.Table("more", okra.Format{Q: 4})

@@ -114,9 +114,9 @@ func TestL2GrowthAndNestedViews(t *testing.T) {
 			if err := db.View(filled("old", 300)); err != nil {
 				return err
 			}
-			return fill("new", 12000)(tx)
+			return fill("new", 9000)(tx)
 		})
-		viewOK(t, db, filled("new", 12000))
+		viewOK(t, db, filled("new", 9000))
 	})
 }
 
@@ -149,9 +149,9 @@ func TestL2GrowthUnderReaders(t *testing.T) {
 				errs <- nil
 			}()
 		}
-		total := 32
+		total := 24
 		if testing.Short() {
-			total = 8
+			total = 6
 		}
 		for i := range total {
 			updateOK(t, db, fill(fmt.Sprint("part ", i), 1000))

@@ -47,7 +47,7 @@ func treesIn(dir string) ([]string, error) {
 		return nil
 	})
 	if err == nil && len(trees) == 0 {
-		err = okra.ErrNotOkra
+		err = errors.New("none of its tables holds an okra tree")
 	}
 	return trees, err
 }

@@ -19,8 +19,9 @@ func importCommand() *cli.Command {
 		ArgsUsage: "DIR [FILE]",
 		Description: `Read a dump from FILE, or from standard input if there is no FILE or it is -, into
 the store in DIR: what "okra export" writes, or mdb_dump of LMDB, also from okra's
-own data file. Its format is found out. A store that is missing is made, with the
-Q, K and mode of the dump unless options say others.
+own data file (which is read twice, so a pipe goes to a temporary file first). Its
+format is found out. A store that is missing is made, with the Q, K and mode of
+the dump unless options say others.
 
 All happens in one transaction: at an error, which names the line or entry, and
 if the dump was cut or changed, nothing is changed. The number of entries and the
