@@ -133,9 +133,9 @@ func TestL20CheckWhole(t *testing.T) {
 // free pages above all.
 func TestL20CheckDamaged(t *testing.T) {
 	only64(t)
-	rounds := 10000
+	rounds := 3000
 	if testing.Short() {
-		rounds = 1000
+		rounds = 600
 	}
 	whole, _ := freeList(t)
 	m, err := metaOf(write(t, whole))

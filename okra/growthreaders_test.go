@@ -165,3 +165,28 @@ func TestL2GrowthUnderReaders(t *testing.T) {
 		}
 	})
 }
+
+// The map of an environment that the program opened itself is the program's to grow: the error
+// says so, nothing has happened, and after that the same Update works.
+func TestL1L2AttachedIsNotGrown(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		env := ownEnv(t, t.TempDir(), 0)
+		if err := env.SetMapSize(mebi); err != nil {
+			t.Fatal(err)
+		}
+		db := attach(t, env, okra.Options{Table: "index"})
+		updateOK(t, db, fill("old", 300))
+		for range 3 {
+			err := db.Update(fill("new", 3000))
+			wantIs(t, "Update", err, okra.ErrMapFull)
+			wantWords(t, err, "owner", "SetMapSize")
+			viewOK(t, db, filled("old", 300))
+			updateOK(t, db, fill("old", 300))
+		}
+		if err := env.SetMapSize(16 * mebi); err != nil { // nobody reads or writes
+			t.Fatal(err)
+		}
+		updateOK(t, db, fill("new", 3000))
+		viewOK(t, db, filled("new", 3000))
+	})
+}

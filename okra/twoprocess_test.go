@@ -159,6 +159,38 @@ func TestL3SnapshotWhileAnotherProcessGrows(t *testing.T) {
 	other.end()
 }
 
+// The size that another process gave the file of an attached environment is the program's to
+// take over: the error says how.
+func TestL3AttachedIsNotGrown(t *testing.T) {
+	if isChild(t, parts{"grower": grower}) {
+		return
+	}
+	dir := t.TempDir()
+	env := ownEnv(t, dir, 0)
+	if err := env.SetMapSize(mebi); err != nil {
+		t.Fatal(err)
+	}
+	db := attach(t, env, okra.Options{})
+	updateOK(t, db, fill("mine", 100))
+	other := start(t, "grower", "")
+	other.ask("part " + dir)
+	for range 3 {
+		for name, call := range map[string]func(func(*okra.Tx) error) error{
+			"View": db.View, "Update": db.Update, "Batch": db.Batch,
+		} {
+			err := call(func(*okra.Tx) error { t.Error("the function runs"); return nil })
+			wantIs(t, name, err, okra.ErrMapResized)
+			wantWords(t, err, "owner", "SetMapSize(0)")
+		}
+	}
+	if err := env.SetMapSize(0); err != nil { // nobody reads or writes
+		t.Fatal(err)
+	}
+	viewOK(t, db, filled("part", 3000))
+	updateOK(t, db, fill("mine", 100))
+	other.end()
+}
+
 // Processes that make one store at the same time all get it, and what each puts is there.
 func TestL3ManyProcessesCreate(t *testing.T) {
 	part := func(t *testing.T, p *parent) {
