@@ -82,8 +82,9 @@ type Env struct {
 
 	opening sync.Mutex // held while table handles are opened
 
-	mu   sync.Mutex // guards idle
-	idle []*Txn     // read transactions that are reset
+	mu       sync.Mutex // guards idle
+	idle     []*Txn     // read transactions that are reset
+	idleMost int        // of them
 
 	closing chan struct{} // a token: the right to close
 	gone    bool          // env is closed; the token's holder has it
@@ -108,6 +109,7 @@ func Open(path string, o Options) (*Env, error) {
 	}
 	e := newEnv(path)
 	e.readOnly, e.maxSize, e.patience = o.ReadOnly, o.MaxSize, o.GrowTimeout
+	e.idleMost = max(1, min(idleMost, o.MaxReaders/idleShare))
 	if o.MapSize > 0 {
 		if err := reserveMap(o.MapSize); err != nil {
 			return nil, classify(doing, err)
@@ -243,6 +245,7 @@ func Attach(env *lmdb.Env) (*Env, error) {
 	}
 	e := newEnv(path)
 	e.env, e.attached, e.readOnly = env, true, flags&lmdb.Readonly != 0
+	e.idleMost = 1
 	e.single = flags&lmdb.NoSubdir != 0
 	if err := e.register(0); err != nil {
 		return nil, classify("attach "+path, err)

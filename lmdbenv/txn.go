@@ -45,8 +45,12 @@ func (t *Txn) Storage(h Handle) (tree.Storage, error) {
 	return tab.storage(), nil
 }
 
-// idleMost is how many read transactions are kept for use again: each has a reader slot.
-const idleMost = 64
+// idleMost is how many read transactions are kept for use again, if that is not more than one
+// in idleShare of the reader slots, since each has one.
+const (
+	idleMost  = 64
+	idleShare = 8
+)
 
 // BeginRead begins a read transaction, a snapshot of one commit, by renewing one that has ended
 // where it can. It must be given back by [Env.EndRead]. If all reader slots are taken it frees
@@ -121,7 +125,7 @@ func (e *Env) renew() (*Txn, error) {
 func (e *Env) EndRead(t *Txn) {
 	t.txn.Reset()
 	e.mu.Lock()
-	keep := len(e.idle) < idleMost
+	keep := len(e.idle) < e.idleMost
 	if keep {
 		e.idle = append(e.idle, t)
 	}

@@ -2,7 +2,11 @@
 
 package okra
 
-import "github.com/okradb/okra-go/tree"
+import (
+	"errors"
+
+	"github.com/okradb/okra-go/tree"
+)
 
 // A lender hands out copies of what a Tx reads and overwrites them when their time ends: at the
 // next write that reaches the table, and at the end of the transaction. LMDB leaves the bytes
@@ -10,11 +14,11 @@ import "github.com/okradb/okra-go/tree"
 type lender struct{ s *trashing }
 
 // storage returns s with copies for its bytes.
-func (l *lender) storage(s tree.Storage) tree.Storage {
+func (l *lender) storage(tx *Tx, s tree.Storage) tree.Storage {
 	if s == nil {
 		return nil
 	}
-	l.s = &trashing{Storage: s}
+	l.s = &trashing{Storage: s, tx: tx}
 	return l.s
 }
 
@@ -36,6 +40,7 @@ func (l *lender) end() {
 // trashing is a storage that lends copies of another's bytes.
 type trashing struct {
 	tree.Storage
+	tx    *Tx
 	room  []byte   // where the next copies go
 	lent  [][]byte // the memory of the copies
 	chunk int      // size of the last
@@ -73,14 +78,30 @@ func (s *trashing) spoil() {
 	s.room, s.lent, s.chunk = nil, nil, 0
 }
 
+// errGoroutine says that a writing Tx was handed to another goroutine: LMDB ties it to a thread.
+var errGoroutine = errors.New("transaction is used outside its goroutine")
+
+func (s *trashing) check() error {
+	if s.tx.writes && !s.tx.db.env.InUpdate() {
+		return errGoroutine
+	}
+	return nil
+}
+
 // Get implements tree.Storage.
 func (s *trashing) Get(prefix byte, key []byte) ([]byte, bool, error) {
+	if err := s.check(); err != nil {
+		return nil, false, err
+	}
 	v, ok, err := s.Storage.Get(prefix, key)
 	return s.lend(v), ok, err
 }
 
 // Scan implements tree.Storage.
 func (s *trashing) Scan(start tree.Start, from, stop []byte, out []tree.Record) (int, error) {
+	if err := s.check(); err != nil {
+		return 0, err
+	}
 	n, err := s.Storage.Scan(start, from, stop, out)
 	for i := range out[:n] {
 		out[i] = tree.Record{Key: s.lend(out[i].Key), Value: s.lend(out[i].Value)}
@@ -100,6 +121,9 @@ func (s *trashing) Gather(questions *tree.Batch, rule tree.Rule, out *tree.Gathe
 
 // Apply implements tree.Storage.
 func (s *trashing) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) error {
+	if err := s.check(); err != nil {
+		return err
+	}
 	s.spoil()
 	return s.Storage.Apply(b, rule, effects)
 }

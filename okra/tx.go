@@ -77,7 +77,7 @@ func (tx *Tx) open() {
 	if tx.writes && err == nil {
 		tx.buf = buffers.Get().(*tree.Buffers)
 	}
-	tx.tree = tree.New(tx.lend.storage(s), tx.table.format, tx.buf)
+	tx.tree = tree.New(tx.lend.storage(tx, s), tx.table.format, tx.buf)
 	if tx != tx.first {
 		tx.tree.Beside(tx.first.tree)
 	}
