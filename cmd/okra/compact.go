@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -62,6 +63,12 @@ func runCompact(c *cli.Context, dir string, _ []string) error {
 	}
 	if err := checkDir(dir); err != nil {
 		return err
+	}
+	if info, err := os.Lstat(filepath.Join(dir, "data.mdb")); err != nil {
+		return err
+	} else if info.Mode()&fs.ModeSymlink != 0 {
+		return errors.New("its data.mdb is a symbolic link, which the compact file would replace; " +
+			"compact where it leads to, or use --to NEWDIR")
 	}
 	if err := clearCompactDir(dir); err != nil {
 		return err

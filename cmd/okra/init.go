@@ -26,7 +26,6 @@ between trees of the same Q, K and mode.
 
 Examples:
   okra init /data/kv
-  okra init /data/kv --map-size 64GiB
   okra init /data/files --mode index -q 64
   okra init /data/kv --table users --if-missing`,
 		Flags: []cli.Flag{

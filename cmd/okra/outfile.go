@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // An outFile is a file that gets its name when it is whole: until then it is beside that under
@@ -27,7 +28,11 @@ func createOut(path string, mode fs.FileMode, force bool) (*outFile, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a directory", path)
 	case !info.Mode().IsRegular():
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		// A pipe that nobody reads would block the open, and no signal end that.
+		f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if errors.Is(err, syscall.ENXIO) {
+			return nil, fmt.Errorf("nobody reads from %s; start its reader first", path)
+		}
 		return &outFile{File: f}, err
 	case !force:
 		return nil, errExists(path)

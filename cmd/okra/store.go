@@ -29,7 +29,7 @@ func tableFlag() cli.Flag {
 func mapSizeFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name:  "map-size",
-		Usage: "do not let the file grow beyond `SIZE`, as 64MiB or 64GiB",
+		Usage: "do not let this command make the file grow beyond `SIZE`, as 64GiB",
 	}
 }
 
