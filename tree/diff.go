@@ -12,7 +12,6 @@ type Source interface {
 	Format() Format
 	Root() (Root, error)
 	Nodes(level int, b Bounds) iter.Seq2[Node, error]
-	NodesBackward(level int, b Bounds) iter.Seq2[Node, error]
 	Range(b Bounds) iter.Seq2[Entry, error]
 }
 
