@@ -178,6 +178,10 @@ func (tx *Tx) Len() (int64, error) { return tx.tree.Len() }
 // their Roots are ==.
 func (tx *Tx) Root() (Root, error) { return tx.tree.Root() }
 
+// RootThrough returns the root that a tree of the entries up to key, itself included, would
+// have. It reads about Q nodes on each level.
+func (tx *Tx) RootThrough(key []byte) (Root, error) { return tx.tree.RootThrough(key) }
+
 // Node returns the node of a level under key, nil for the anchor, or [ErrNotFound].
 func (tx *Tx) Node(level int, key []byte) (Node, error) { return tx.tree.Node(level, key) }
 

@@ -51,6 +51,9 @@ func (h Hash) Len() int { return int(h.n) }
 // Bytes returns a copy of the bytes of h.
 func (h Hash) Bytes() []byte { return append([]byte(nil), h.b[:h.n]...) }
 
+// Append appends the bytes of h to dst.
+func (h Hash) Append(dst []byte) []byte { return append(dst, h.b[:h.n]...) }
+
 // String returns h in lower-case hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h.b[:h.n]) }
 
