@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/PowerDNS/lmdb-go v1.9.4
+	github.com/dchest/siphash v1.2.3
 	github.com/dustin/go-humanize v1.1.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/schollz/progressbar/v3 v3.19.1
@@ -11,6 +12,7 @@ require (
 	github.com/urfave/cli/v2 v2.27.7
 	github.com/zeebo/blake3 v0.2.4
 	golang.org/x/term v0.48.0
+	golang.org/x/time v0.16.0
 )
 
 require (

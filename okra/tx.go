@@ -17,6 +17,15 @@ type (
 	Bounds = tree.Bounds // a range of keys
 )
 
+// Limits of the format.
+const (
+	MaxKey   = tree.MaxKey   // bytes of a key
+	MaxLevel = tree.MaxLevel // of a node
+)
+
+// LeafHash returns the leaf hash of an entry in a tree whose hashes have k bytes.
+func LeafHash(k int, key, value []byte) Hash { return tree.LeafHash(k, key, value) }
+
 // HashFrom copies b, of 4 to 32 bytes, or returns [ErrHashSize].
 func HashFrom(b []byte) (Hash, error) { return tree.HashFrom(b) }
 

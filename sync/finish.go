@@ -1,0 +1,387 @@
+package sync
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/okradb/okra-go/okra"
+)
+
+// errEnough ends the session of a Diff whose caller has seen enough.
+var errEnough = errors.New("no more differences are wanted")
+
+// finish brings over what a pass has found, and returns where the next has to begin, or nil.
+func (c *client) finish(p *pass, win window, items bool) (next []byte, err error) {
+	if p.own != nil {
+		p.window.cut(p.own.over)
+		p.own.sort()
+	}
+	t := &taker{c: c, p: p}
+	if items {
+		if err := t.take(); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case c.differ != nil:
+		err = t.differ(nil)
+	case c.dir.push:
+		err = c.push(p, t.decided)
+	case c.opts.Mirror:
+		err = c.prune(p, t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(p.window.upper, win.upper) {
+		return nil, nil
+	}
+	return p.window.upper, nil
+}
+
+// decision is what is to be done at the peer with a key that it has, too.
+type decision struct {
+	key    []byte
+	hash   okra.Hash // of the peer's leaf
+	delete bool
+	skip   bool   // nothing
+	value  []byte // in place of ours; nil if ours is the one
+}
+
+// taker takes the items of a pass: it puts them here, and decides what is to be done there.
+type taker struct {
+	c *client
+	p *pass
+
+	batch   batch
+	done    outcome
+	decided []decision
+	size    int             // bytes of what was decided
+	spared  map[string]bool // keys that a mirror must not delete, since the peer has them
+
+	ours *source // of Diff: what only we have
+	list []item
+}
+
+// decidedBudget is how many bytes of decisions are kept. More end the pass.
+const decidedBudget = 1 << 20
+
+// take receives the items and applies them in batches, up to the end of the window.
+func (t *taker) take() error {
+	c := t.c
+	in := itemReader{w: c.w, t: frameItems, k: c.r.format().K, window: t.p.window, phase: "receive entries",
+		allowed: func(k kind) bool {
+			return k == itemTooLarge || k == itemName && !c.values() || k == itemValue && c.values()
+		}}
+	for {
+		i, ok, err := in.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if !t.p.window.holds(i.key) {
+			continue // the next pass begins before it
+		}
+		if i.kind == itemValue {
+			h, sum := oneLeaf(in.k, t.p.salt, i.key, i.value)
+			if i.hash = h; check(sum) != i.check {
+				return fmt.Errorf("receive entries: %w: value of key %q does not have the hash that the peer has for it; nothing of this batch was written; have the peer verify its store", ErrProtocol, i.key)
+			}
+		}
+		if c.differ != nil {
+			err = t.differ(&i)
+		} else if t.batch.add(i) {
+			err = t.flush()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	body, err := c.w.expect(frameDone, "receive entries")
+	if err != nil {
+		return err
+	}
+	end, err := decodeEnding(body, in.k)
+	if err != nil {
+		return fmt.Errorf("receive entries: %w", err)
+	}
+	t.p.window.cut(end.cut)
+	c.sum.PeerAfter = end.root
+	return nil
+}
+
+// outcome is what a batch did, or would do.
+type outcome struct {
+	changes   Changes
+	conflicts Conflicts
+	refused   refusals
+	decided   []decision
+	spared    [][]byte
+	events    []Event
+	cut       []byte // where decisions became too many
+}
+
+// flush applies the batch in one transaction.
+func (t *taker) flush() error {
+	c := t.c
+	if len(t.batch.items) == 0 {
+		return nil
+	}
+	write := c.dir.pull && !c.opts.DryRun
+	fn := func(tx *okra.Tx) error {
+		t.done = outcome{} // it may run more than once
+		size := t.size
+		for _, i := range t.batch.items {
+			if size > decidedBudget {
+				t.done.cut = bytes.Clone(i.key)
+				return nil
+			}
+			n := len(t.done.decided)
+			if err := t.decide(tx, i); err != nil {
+				return err
+			}
+			for _, d := range t.done.decided[n:] {
+				size += len(d.key) + len(d.value) + 100
+			}
+		}
+		return nil
+	}
+	var err error
+	if write {
+		err = c.r.update(c.ctx, fn)
+	} else {
+		err = c.r.view(fn)
+	}
+	if err != nil {
+		return fmt.Errorf("write what was received: %w", err)
+	}
+	t.settle()
+	t.batch.reset()
+	c.show("receive entries", false)
+	if c.refused.count > c.limits.MaxRefused {
+		return fmt.Errorf("%w: more than %d entries were refused (Limits.MaxRefused), the first because of this: %s",
+			ErrLimit, c.limits.MaxRefused, c.refused.list()[0].Reason)
+	}
+	return nil
+}
+
+// settle counts what the batch did, once it is committed.
+func (t *taker) settle() {
+	s, d := &t.c.sum, &t.done
+	s.Here.Added += d.changes.Added
+	s.Here.Changed += d.changes.Changed
+	s.Conflicts.Mine += d.conflicts.Mine
+	s.Conflicts.Theirs += d.conflicts.Theirs
+	s.Conflicts.Merged += d.conflicts.Merged
+	s.Conflicts.Left += d.conflicts.Left
+	t.c.refused.join(&d.refused)
+	t.p.window.cut(d.cut)
+	for _, x := range d.decided {
+		x.key, x.value = bytes.Clone(x.key), clonePresent(x.value)
+		t.size += len(x.key) + len(x.value) + 100
+		t.decided = append(t.decided, x)
+	}
+	for _, k := range d.spared {
+		if t.spared == nil {
+			t.spared = map[string]bool{}
+		}
+		t.spared[string(k)] = true // of refused entries, so not many
+	}
+	for _, e := range d.events {
+		t.c.event(e)
+	}
+}
+
+func clonePresent(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return clone(b)
+}
+
+// decide decides about an item, and puts its entry if it is to be ours.
+func (t *taker) decide(tx *okra.Tx, i item) error {
+	c, d := t.c, &t.done
+	value, ok, err := lookUp(tx, i.key)
+	if err != nil {
+		return err
+	}
+	var mine okra.Hash
+	if ok {
+		mine = okra.LeafHash(tx.Format().K, i.key, value)
+	}
+	switch {
+	case ok && mine == i.hash:
+		d.decided = appendIf(d.decided, c.dir.push, decision{key: i.key, hash: i.hash, skip: true})
+		return nil
+	case !ok && !c.dir.pull:
+		if c.opts.Mirror {
+			d.decided = append(d.decided, decision{key: i.key, hash: i.hash, delete: true})
+		}
+		return nil
+	case i.kind == itemTooLarge && c.dir.pull:
+		t.refuse(i.key, ReasonTooLarge, fmt.Sprintf("%d bytes, and at most %d are taken (Limits.MaxValue)", i.size, c.maxValue))
+		d.decided = appendIf(d.decided, c.dir.push, decision{key: i.key, hash: i.hash, skip: true})
+		return nil
+	case !ok:
+		return t.put(tx, i.key, i.value, false)
+	case c.opts.Mirror && c.dir.pull:
+		var buf [32]byte
+		if sum, known := t.p.own.find(i.key); !known || sum != t.p.salt.sum(mine, buf[:]) {
+			t.refuse(i.key, ReasonChanged, "")
+			return nil
+		}
+		return t.put(tx, i.key, i.value, true)
+	case c.opts.Mirror:
+		d.decided = append(d.decided, decision{key: i.key, hash: i.hash})
+		return nil
+	}
+	return t.resolve(tx, i, value, mine)
+}
+
+func appendIf(all []decision, yes bool, d decision) []decision {
+	if yes {
+		all = append(all, d)
+	}
+	return all
+}
+
+// resolve decides a conflict.
+func (t *taker) resolve(tx *okra.Tx, i item, value []byte, mine okra.Hash) error {
+	c, d := t.c, &t.done
+	var merged []byte
+	what := leave
+	switch r := c.opts.Resolve; {
+	case r.choose != nil:
+		what = r.choose(mine, i.hash)
+	case i.kind == itemTooLarge:
+		t.refuse(i.key, ReasonTooLarge, fmt.Sprintf("%d bytes cannot be merged: at most %d are taken (Limits.MaxValue)", i.size, c.maxValue))
+		d.decided = append(d.decided, decision{key: i.key, hash: i.hash, skip: true})
+		return nil
+	default:
+		var err error
+		merged, err = r.merge(i.key, value, i.value)
+		switch {
+		case errors.Is(err, ErrConflict):
+		case err != nil:
+			return fmt.Errorf("resolve the conflict at key %q: %w", i.key, err)
+		case bytes.Equal(merged, value):
+			what = keepMine
+		case bytes.Equal(merged, i.value):
+			what = takeTheirs
+		default:
+			what, merged = takeMerged, clone(merged)
+		}
+	}
+	x := decision{key: i.key, hash: i.hash}
+	var err error
+	switch what {
+	case leave:
+		d.conflicts.Left++
+		d.events = append(d.events, Event{Action: Conflicted, Key: i.key})
+		x.skip = true
+	case keepMine:
+		d.conflicts.Mine++
+	case takeTheirs:
+		d.conflicts.Theirs++
+		x.skip = true
+		if c.dir.pull {
+			err = t.put(tx, i.key, i.value, true)
+		}
+	case takeMerged:
+		d.conflicts.Merged++
+		x.value = merged
+		if c.dir.pull {
+			err = t.put(tx, i.key, merged, true)
+		}
+	}
+	d.decided = appendIf(d.decided, c.dir.push, x)
+	return err
+}
+
+// put puts an entry here, if it is accepted.
+func (t *taker) put(tx *okra.Tx, key, value []byte, present bool) error {
+	d := &t.done
+	if t.c.opts.DryRun {
+		t.spare(key)
+	} else {
+		put, err := tryPut(tx, key, value, t.c.opts.Accept, &d.refused)
+		if err != nil {
+			return err
+		}
+		if !put {
+			t.spare(key)
+			d.events = append(d.events, Event{Action: Rejected, Key: key, Reason: ReasonAccept})
+			return nil
+		}
+	}
+	e := Event{Action: Added, Key: key}
+	if present {
+		e.Action = Changed
+		d.changes.Changed++
+	} else {
+		d.changes.Added++
+	}
+	d.events = append(d.events, e)
+	return nil
+}
+
+func (t *taker) refuse(key []byte, reason Reason, detail string) {
+	t.done.refused.add(reason, false, key, detail)
+	t.spare(key)
+	t.done.events = append(t.done.events, Event{Action: Rejected, Key: key, Reason: reason})
+}
+
+// spare keeps a key of ours from being deleted by a mirror.
+func (t *taker) spare(key []byte) {
+	if t.c.opts.Mirror {
+		t.done.spared = append(t.done.spared, key)
+	}
+}
+
+// differ reports differences up to an item of the peer's, or to the end if that is nil.
+func (t *taker) differ(i *item) error {
+	if t.ours == nil {
+		t.ours = &source{r: t.c.r, keys: t.p.own, window: t.p.window, salt: t.p.salt}
+	}
+	for {
+		if len(t.list) == 0 {
+			var err error
+			if t.list, err = t.ours.read(0, false); err != nil {
+				return err
+			}
+		}
+		if len(t.list) == 0 || !t.p.window.holds(t.list[0].key) {
+			break
+		}
+		o := t.list[0]
+		order := -1
+		if i != nil {
+			order = bytes.Compare(o.key, i.key)
+		}
+		if order > 0 {
+			break
+		}
+		t.list = t.list[1:]
+		if order < 0 {
+			if !t.c.differ(Difference{Change: okra.Removed, Key: o.key, Ours: o.hash}) {
+				return errEnough
+			}
+			continue
+		}
+		if o.hash != i.hash && !t.c.differ(Difference{Change: okra.Changed, Key: o.key, Ours: o.hash, Theirs: i.hash}) {
+			return errEnough
+		}
+		return nil
+	}
+	if i != nil && !t.c.differ(Difference{Change: okra.Added, Key: i.key, Theirs: i.hash}) {
+		return errEnough
+	}
+	return nil
+}

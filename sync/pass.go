@@ -1,0 +1,351 @@
+package sync
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Bounds of the memory and the work of a pass. A pass that would need more ends at a key, and
+// the next begins there.
+const (
+	gapBudget  = 512 << 10 // bytes of gaps that are to be looked into
+	keyBudget  = 5 << 19   // bytes of the keys that only one side has
+	listBudget = 2 << 20   // hashes in one list
+)
+
+// errAlike says that nodes that differ have been taken for equal.
+var errAlike = errors.New("two short hashes are alike")
+
+// pass is the search for what differs within a window of keys, as one side sees it. Both sides
+// do the same in turn: compare the peer's list with their own nodes, and list what is below.
+type pass struct {
+	w      *wire
+	h      *held
+	work   *Budget
+	salt   salt
+	wider  int // bytes that hashes are longer than needed, after two were alike
+	window window
+	told   []byte // the upper end of the window that the peer knows
+
+	own     *keySet // the keys that only we have; nil if nobody asks
+	missing bool    // the peer has keys that we have not
+
+	listed gaps   // our nodes that the peer knows: those of level in these gaps
+	level  int    // MaxInt before the first list
+	within window // as it was then
+
+	theirLevel int // of the peer's last list
+
+	found    gaps   // in the peer's last list
+	seen     uint64 // hashes of it that were read
+	at       uint64 // where the last gap found ended
+	compared uint64 // hashes that were compared, all unless it was stopped
+	sum      uint64 // of the nodes that we have, too
+	stopped  bool   // there were too many gaps: nothing is found from a key on
+
+	nodes, leaves, again cursor
+	match                matcher
+	stretch              stretch
+}
+
+func newPass(w *wire, h *held, work *Budget, s salt, win window) *pass {
+	p := &pass{w: w, h: h, work: work, salt: s, window: win, told: win.upper, level: math.MaxInt}
+	for _, c := range []*cursor{&p.nodes, &p.leaves, &p.again} {
+		c.h, c.work, c.salt = h, work, s
+	}
+	return p
+}
+
+// listing walks again over the nodes that we have listed, as the peer names gaps in them.
+type listing struct {
+	p    *pass
+	c    *cursor
+	next int // offset of the next of p.listed
+	to   []byte
+	open bool // a gap of p.listed is being walked over
+
+	key   []byte // the node that was peeked at
+	sum   uint64
+	have  bool
+	taken uint64
+}
+
+// peek makes the next node known. A gap's end is known by new.
+func (l *listing) peek() (ok, fresh bool, err error) {
+	if l.have {
+		return true, false, nil
+	}
+	for {
+		if l.open {
+			l.key, l.sum, l.have, err = l.c.next()
+			if l.have || err != nil {
+				return l.have, fresh, err
+			}
+			l.open = false
+		}
+		g, next, ok := l.p.listed.at(l.next)
+		if !ok {
+			return false, true, nil
+		}
+		l.next, fresh = next, true
+		if g.descend {
+			l.c.reset(l.p.level, g.from, g.to, l.p.within)
+			l.to, l.open = g.to, true
+		}
+	}
+}
+
+// skip passes over n nodes that both sides have, and adds up their sums.
+func (l *listing) skip(n uint64) (sum uint64, err error) {
+	for ; n > 0; n-- {
+		ok, _, err := l.peek()
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			return 0, fmt.Errorf("%s: %w: it names more nodes than were listed", listPhase, ErrProtocol)
+		}
+		sum += l.sum
+		l.have = false
+		l.taken++
+	}
+	return sum, nil
+}
+
+// gap passes over n nodes, which must lie in one gap of those listed, and returns the range of
+// their keys.
+func (l *listing) gap(n uint64) (from, to []byte, err error) {
+	if n == 0 {
+		return nil, nil, fmt.Errorf("%s: %w: gap of no node", listPhase, ErrProtocol)
+	}
+	for i := range n {
+		ok, fresh, err := l.peek()
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok || fresh && i > 0 {
+			return nil, nil, fmt.Errorf("%s: %w: it names a gap of more nodes than were listed there", listPhase, ErrProtocol)
+		}
+		if i == 0 {
+			from = bytes.Clone(l.key)
+		}
+		l.have = false
+		l.taken++
+	}
+	to = l.to
+	if ok, fresh, err := l.peek(); err != nil {
+		return nil, nil, err
+	} else if ok && !fresh {
+		to = bytes.Clone(l.key)
+	}
+	return from, to, nil
+}
+
+// read reads the peer's list and compares it with our nodes. It reports whether the peer has
+// nothing more to look into. In the first list of a pass all is one gap.
+func (p *pass) read(first bool) (final bool, err error) {
+	r, err := readList(p.w)
+	if err != nil {
+		return false, err
+	}
+	if r.final && first {
+		return false, fmt.Errorf("%s: %w: first list is the last", listPhase, ErrProtocol)
+	}
+	if !r.final && r.level >= p.level {
+		return false, fmt.Errorf("%s: %w: level %d after level %d", listPhase, ErrProtocol, r.level, p.level)
+	}
+	if r.cut != nil && bytes.Compare(r.cut, p.window.lower) <= 0 {
+		return false, fmt.Errorf("%s: %w: pass that ends before it begins", listPhase, ErrProtocol)
+	}
+	p.window.cut(r.cut)
+	p.told = p.window.upper
+	p.found.reset()
+	p.seen, p.at, p.sum, p.stopped = 0, 0, 0, false
+	if first {
+		r.more = true
+		if err := p.compare(r, nil, nil); err != nil {
+			return false, err
+		}
+	} else if err := p.follow(r); err != nil {
+		return false, err
+	}
+	if !p.stopped {
+		p.compared = p.seen
+	}
+	p.theirLevel = r.level
+	return r.final, nil
+}
+
+// follow reads what the peer says about the nodes that we have listed.
+func (p *pass) follow(r *listReader) error {
+	l := &listing{p: p, c: &p.again}
+	var sum uint64
+	for {
+		g, ok, err := r.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		s, err := l.skip(g.skip)
+		if err != nil {
+			return err
+		}
+		sum += s
+		from, to, err := l.gap(g.length)
+		if err != nil {
+			return err
+		}
+		if !g.descend {
+			err = p.add(from, to, false)
+		} else {
+			err = p.compare(r, from, to)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if r.compared < l.taken {
+		return fmt.Errorf("%s: %w: it has compared %d nodes and names %d", listPhase, ErrProtocol, r.compared, l.taken)
+	}
+	s, err := l.skip(r.compared - l.taken)
+	if err != nil {
+		return err
+	}
+	if sum += s; sum != r.sum {
+		return errAlike
+	}
+	return nil
+}
+
+// compare compares the peer's hashes of a gap with our nodes within [from, to), and notes the
+// gaps in which they differ.
+func (p *pass) compare(r *listReader, from, to []byte) error {
+	if err := p.match.reset(r); err != nil {
+		return err
+	}
+	base := p.seen
+	if !p.stopped {
+		if err := p.align(r.level, base, from, to); err != nil {
+			return err
+		}
+	}
+	total, err := p.match.rest()
+	if err != nil {
+		return err
+	}
+	p.seen = base + total
+	if p.stopped || total == p.stretch.theirs && p.stretch.ours == 0 {
+		return nil
+	}
+	return p.note(r.level, base+p.stretch.theirs, total-p.stretch.theirs, to)
+}
+
+// stretch is where a gap begins, while it is not known where it ends.
+type stretch struct {
+	theirs uint64 // position in the peer's hashes
+	ours   int    // nodes of ours since then
+	from   []byte // the key of the first of these
+}
+
+// align walks over our nodes within [from, to) and notes the gaps between those that the peer
+// has listed, too. What is left at the end is in p.stretch.
+func (p *pass) align(level int, base uint64, from, to []byte) error {
+	p.stretch = stretch{from: append(p.stretch.from[:0], from...)}
+	if level > p.h.root.Level {
+		// We have no such nodes, and so at most one gap.
+		_, ok, err := p.first(from, to)
+		p.stretch.ours = int(bit(ok))
+		return err
+	}
+	c := &p.nodes
+	c.reset(level, from, to, p.window)
+	for {
+		key, sum, ok, err := c.next()
+		if !ok || err != nil {
+			return err
+		}
+		pos, ok, err := p.match.find(sum, p.stretch.theirs)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			if p.stretch.ours++; p.stretch.ours == 1 {
+				p.stretch.from = append(p.stretch.from[:0], key...)
+			}
+			continue
+		}
+		if pos > p.stretch.theirs || p.stretch.ours > 0 {
+			if err := p.note(level, base+p.stretch.theirs, pos-p.stretch.theirs, key); err != nil {
+				return err
+			}
+		}
+		p.stretch.theirs, p.stretch.ours = pos+1, 0
+		p.sum += sum
+		if len(p.found.buf) > gapBudget {
+			// Below a node that both have, all gaps are found.
+			p.stopped, p.compared = true, base+pos+1
+			p.window.cut(key)
+			return nil
+		}
+	}
+}
+
+// first returns the key of our first entry within [from, to) and the window.
+func (p *pass) first(from, to []byte) (key []byte, ok bool, err error) {
+	c := &p.nodes
+	c.reset(0, from, to, p.window)
+	key, _, ok, err = c.next()
+	return key, ok, err
+}
+
+// note notes a gap, which ends before our key to: so many nodes of the peer's, and p.stretch's of
+// ours.
+func (p *pass) note(level int, at, theirs uint64, to []byte) error {
+	both := theirs > 0 && p.stretch.ours > 0
+	if theirs > 0 {
+		g := gap{skip: at - p.at, length: theirs, descend: both && level > 0}
+		if g.descend {
+			g.from, g.to = p.stretch.from, to
+		}
+		p.found.add(g)
+		p.at = at + theirs
+		p.missing = p.missing || !g.descend
+	}
+	switch {
+	case p.stretch.ours == 0 || both && level > 0 || p.own == nil:
+		return nil
+	case both && p.stretch.ours > 1:
+		// The peer's entries there will lie between ours.
+		return p.addEach(p.stretch.from, to)
+	}
+	return p.add(p.stretch.from, to, level == 0 && p.stretch.ours == 1)
+}
+
+// add notes that only we have what lies within [from, to), which is one key if one says so.
+func (p *pass) add(from, to []byte, one bool) error {
+	if p.own == nil {
+		return nil
+	}
+	if p.own.sums {
+		return p.addEach(from, to)
+	}
+	p.own.add(keyRange{from: from, to: to, one: one})
+	return nil
+}
+
+// addEach adds our keys within [from, to) one by one.
+func (p *pass) addEach(from, to []byte) error {
+	c := &p.leaves
+	c.reset(0, from, to, p.window)
+	for {
+		key, sum, ok, err := c.next()
+		if !ok || err != nil {
+			return err
+		}
+		p.own.add(keyRange{from: key, one: true, sum: sum})
+	}
+}

@@ -1,0 +1,194 @@
+package sync
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/okradb/okra-go/okra"
+)
+
+// push sends the peer what it is to change: what only we have, and what was decided about the
+// keys that both have. Both come in ascending order of keys.
+func (c *client) push(p *pass, decided []decision) error {
+	out := &sender{c: c, p: p, items: itemWriter{w: c.w, t: frameChanges}}
+	src := source{r: c.r, keys: p.own, window: p.window, salt: p.salt}
+	for {
+		list, err := src.read(c.maxValue, true)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			break
+		}
+		for _, i := range list {
+			// Decisions about keys that we have not, or no longer, come before.
+			for len(decided) > 0 && bytes.Compare(decided[0].key, i.key) < 0 {
+				if err := out.decision(decided[0]); err != nil {
+					return err
+				}
+				decided = decided[1:]
+			}
+			var about *decision
+			if len(decided) > 0 && bytes.Equal(decided[0].key, i.key) {
+				about, decided = &decided[0], decided[1:]
+			}
+			if err := out.entry(i, about); err != nil {
+				return err
+			}
+		}
+	}
+	for _, d := range decided {
+		if err := out.decision(d); err != nil {
+			return err
+		}
+	}
+	return out.end()
+}
+
+// sender sends changes.
+type sender struct {
+	c       *client
+	p       *pass
+	items   itemWriter
+	planned Changes
+}
+
+// decision sends what was decided about a key that we do not have.
+func (s *sender) decision(d decision) error {
+	if !d.delete || !s.p.window.holds(d.key) {
+		return nil
+	}
+	s.planned.Deleted++
+	s.c.event(Event{Action: Deleted, There: true, Key: d.key})
+	return s.send(item{kind: changeDelete, key: d.key, hash: d.hash})
+}
+
+// entry sends an entry of ours, as was decided about it if the peer has its key, too.
+func (s *sender) entry(i item, d *decision) error {
+	if d != nil && (d.skip || d.delete || d.hash == i.hash) {
+		return nil
+	}
+	if i.kind == itemTooLarge {
+		s.c.refused.add(ReasonTooLarge, true, i.key, fmt.Sprintf("%d bytes, and the peer takes at most %d", i.size, s.c.maxValue))
+		s.c.event(Event{Action: Rejected, There: true, Key: i.key, Reason: ReasonTooLarge})
+		return nil
+	}
+	e := Event{Action: Added, There: true, Key: i.key}
+	i.kind = changeAdd
+	if d == nil {
+		s.planned.Added++
+	} else {
+		s.planned.Changed++
+		e.Action, i.kind, i.hash = Changed, changePut, d.hash
+		if d.value != nil {
+			i.value = d.value
+			_, sum := oneLeaf(s.c.r.format().K, s.p.salt, i.key, i.value)
+			i.check = check(sum)
+		}
+	}
+	s.c.event(e)
+	return s.send(i)
+}
+
+func (s *sender) send(i item) error {
+	if s.c.opts.DryRun {
+		return nil
+	}
+	s.c.show("send entries", false)
+	return s.items.write(i)
+}
+
+// end waits for what the peer says about the changes.
+func (s *sender) end() error {
+	c := s.c
+	if c.opts.DryRun || s.items.n == 0 {
+		if c.opts.DryRun {
+			c.count(s.planned)
+		}
+		return nil
+	}
+	if err := s.items.flush(); err != nil {
+		return err
+	}
+	root, err := c.r.root()
+	if err != nil {
+		return err
+	}
+	if err := c.w.send(frameDone, ending{root: root}.encode()); err != nil {
+		return err
+	}
+	body, err := c.w.expect(frameAck, "send entries")
+	if err != nil {
+		return err
+	}
+	a, err := decodeAck(body, c.r.format().K)
+	if err != nil {
+		return fmt.Errorf("send entries: %w", err)
+	}
+	c.sum.PeerAfter = a.root
+	c.count(a.made)
+	c.refused.join(&a.refused)
+	for _, r := range a.refused.list() {
+		for _, k := range r.Keys {
+			c.event(Event{Action: Rejected, There: true, Key: k, Reason: r.Reason})
+		}
+	}
+	return nil
+}
+
+func (c *client) count(made Changes) {
+	c.sum.There.Added += made.Added
+	c.sum.There.Changed += made.Changed
+	c.sum.There.Deleted += made.Deleted
+}
+
+// pruneKeys is how many keys are deleted in one transaction.
+const pruneKeys = 4096
+
+// prune deletes what only we have, where it is still what was compared: the last step of a
+// mirror.
+func (c *client) prune(p *pass, t *taker) error {
+	for at := 0; at < p.own.len(); {
+		var deleted [][]byte
+		next := at
+		fn := func(tx *okra.Tx) error {
+			deleted, next = deleted[:0], at // it may run more than once
+			for ; next < p.own.len() && next < at+pruneKeys; next++ {
+				r := p.own.at(next)
+				if !p.window.holds(r.from) || t.spared[string(r.from)] {
+					continue
+				}
+				value, ok, err := lookUp(tx, r.from)
+				if err != nil {
+					return err
+				}
+				if _, sum := oneLeaf(tx.Format().K, p.salt, r.from, value); !ok || sum != r.sum {
+					continue // gone, or put by this session or somebody else
+				}
+				if !c.opts.DryRun {
+					if err := tx.Delete(r.from); err != nil {
+						return err
+					}
+				}
+				deleted = append(deleted, r.from)
+			}
+			return nil
+		}
+		var err error
+		if c.opts.DryRun {
+			err = c.r.view(fn)
+		} else {
+			err = c.r.update(c.ctx, fn)
+		}
+		if err != nil {
+			return fmt.Errorf("delete what the peer has not: %w", err)
+		}
+		at = next
+		c.sum.Here.Deleted += int64(len(deleted))
+		for _, k := range deleted {
+			c.event(Event{Action: Deleted, Key: k})
+		}
+		c.show("delete", false)
+	}
+	return nil
+}

@@ -1,0 +1,312 @@
+package sync
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/okradb/okra-go/okra"
+)
+
+// server is one session of Serve.
+type server struct {
+	ctx    context.Context
+	w      *wire
+	r      replica
+	opts   ServeOptions
+	limits Limits
+	work   *Budget
+	log    *slog.Logger
+
+	hold     time.Duration
+	maxValue int64 // that both sides take
+	salt     salt  // of the last pass
+	sum      Summary
+	refused  refusals
+}
+
+func serve(ctx context.Context, conn Conn, db *okra.DB, opts *ServeOptions) (Summary, error) {
+	s := &server{ctx: ctx, r: replica{db: db}}
+	if opts != nil {
+		s.opts = *opts
+		s.r.table = opts.Table
+	}
+	var err error
+	if s.limits, err = s.opts.Limits.withDefaults(); err != nil {
+		return Summary{}, err
+	}
+	if s.work = s.opts.Budget; s.work == nil {
+		s.work = NewBudget(0)
+	}
+	if s.log = s.opts.Log; s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.hold = s.limits.Hold
+	s.refused.limit = s.limits.MaxRefused
+	s.w = newWire(ctx, conn, s.limits)
+	start := time.Now()
+	if s.sum.Before, err = s.r.root(); err != nil {
+		return s.sum, err
+	}
+	stop := s.w.interrupt()
+	defer stop()
+	err = s.run()
+	if err != nil {
+		s.w.tell(err)
+	}
+	s.sum.Refused = s.refused.list()
+	s.sum.BytesSent, s.sum.BytesReceived = s.w.sent, s.w.received
+	s.sum.Discovery, s.sum.RoundTrips = s.w.discovery, s.w.trips
+	s.sum.Elapsed = time.Since(start)
+	after, rootErr := s.r.root()
+	s.sum.After = after
+	s.sum.Complete = err == nil && len(s.sum.Refused) == 0
+	s.sum.Equal = s.sum.PeerAfter == after
+	if err == nil {
+		err = rootErr
+	}
+	return s.sum, err
+}
+
+// run answers requests until the peer closes the stream.
+func (s *server) run() error {
+	err := s.w.meet("wait for the peer")
+	s.w.greet() // also to one that we do not understand: it may understand us
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	}
+	for {
+		ended, err := s.w.ended("wait for a request")
+		if ended || err != nil {
+			return err
+		}
+		t, body, err := s.w.receive("wait for a request")
+		if err != nil {
+			return err
+		}
+		switch t {
+		case frameOpen:
+			err = s.pass(body)
+		case frameChanges, frameDone:
+			s.w.unread()
+			err = s.changes()
+		default:
+			err = s.w.unexpected(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// pass answers the opening of a pass, and has the peer open it again if that is in vain.
+func (s *server) pass(body []byte) error {
+	s.sum.Passes++
+	err := s.answer(body)
+	switch {
+	case errors.Is(err, errReopened):
+		return nil
+	case errors.Is(err, errMoved):
+		s.hold = min(2*s.hold, max(mostHold, s.limits.Hold))
+		return s.w.send(frameRestart, []byte{restartMoved})
+	case errors.Is(err, errAlike):
+		return s.w.send(frameRestart, []byte{restartAlike})
+	}
+	return err
+}
+
+func (s *server) answer(body []byte) error {
+	o, err := decodeOpening(body)
+	if err != nil {
+		return fmt.Errorf("read the opening: %w", err)
+	}
+	ours := s.r.format()
+	if err := compatible(ours, o.format, o.want&wantValues != 0 || o.want&wantWrite != 0); err != nil {
+		return err
+	}
+	if o.want&wantWrite != 0 && !s.opts.Write {
+		return fmt.Errorf("%w: it may only read this tree", ErrDenied)
+	}
+	s.w.peer, s.salt = o.maxFrame, o.salt
+	s.maxValue = min(s.limits.MaxValue, o.maxValue)
+	s.sum.Peer, s.sum.PeerAfter = o.root, o.root
+	s.log.Debug("pass", "peer_root", o.root.String(), "from", string(o.window.lower))
+
+	h, err := s.r.hold(s.hold)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	p := newPass(s.w, h, s.work, o.salt, o.window)
+	if o.want&wantItems != 0 {
+		p.own = &keySet{budget: keyBudget}
+	}
+	head := heading{maxFrame: s.limits.MaxFrame, maxValue: s.limits.MaxValue, format: ours, status: statusList, root: h.root}
+	whole := o.window.whole()
+	if whole && head.root == o.root {
+		head.status = statusEqual
+	} else if whole {
+		yes, err := p.appended(o.root, o.last)
+		if err != nil {
+			return err
+		}
+		if yes {
+			head.status = statusAppended
+		}
+		if head.last, err = lastKey(h); err != nil {
+			return err
+		}
+	}
+	if err := s.w.send(frameHead, head.encode()); err != nil {
+		return err
+	}
+	// The list of the opening comes in any case.
+	if head.status != statusList {
+		if _, err := drain(s.w); err != nil {
+			return err
+		}
+	}
+	switch head.status {
+	case statusEqual:
+		return nil
+	case statusAppended:
+		if p.own != nil {
+			p.own.add(keyRange{from: append(o.last, 0)})
+		}
+	default:
+		if err := p.find(true); err != nil {
+			return err
+		}
+	}
+	h.close()
+	if p.own == nil {
+		return nil
+	}
+	return s.items(p, o)
+}
+
+// find looks for what differs, in turns with the peer, until one side has nothing more to look
+// into. The answering side begins with reading the first list.
+func (p *pass) find(first bool) error {
+	for {
+		final, err := p.read(first)
+		if final || err != nil {
+			return err
+		}
+		first = false
+		if final, err = p.answer(); final || err != nil {
+			return err
+		}
+	}
+}
+
+// items sends what only we have.
+func (s *server) items(p *pass, o opening) error {
+	p.own.sort()
+	p.window.cut(p.own.over)
+	values := o.want&wantValues != 0
+	src := source{r: s.r, keys: p.own, window: p.window, work: s.work, salt: o.salt}
+	out := itemWriter{w: s.w, t: frameItems}
+	names := 0
+	for {
+		items, err := src.read(s.maxValue, values)
+		if err != nil {
+			return err
+		}
+		if len(items) == 0 {
+			break
+		}
+		for _, i := range items {
+			if names += len(i.key) + o.format.K; o.keys > 0 && names > o.keys && out.n > 0 {
+				p.window.cut(i.key)
+				break
+			}
+			if err := out.write(i); err != nil {
+				return err
+			}
+		}
+		if o.keys > 0 && names > o.keys {
+			break
+		}
+	}
+	if err := out.flush(); err != nil {
+		return err
+	}
+	root, err := s.r.root()
+	if err != nil {
+		return err
+	}
+	end := ending{root: root}
+	if !bytes.Equal(p.window.upper, o.window.upper) {
+		end.cut = p.window.upper
+	}
+	return s.w.send(frameDone, end.encode())
+}
+
+// changes makes the changes that the peer sends.
+func (s *server) changes() error {
+	if !s.opts.Write {
+		return fmt.Errorf("%w: it may only read this tree", ErrDenied)
+	}
+	in := itemReader{w: s.w, t: frameChanges, k: s.r.format().K, window: window{}, phase: "receive changes",
+		allowed: func(k kind) bool { return k == changeAdd || k == changePut || k == changeDelete }}
+	var done Changes
+	var refused refusals
+	refused.limit = math.MaxInt
+	a := applier{ctx: s.ctx, r: s.r, accept: s.opts.Accept, made: &done, refused: &refused}
+	err := s.receive(&in, &a)
+	s.sum.Here.Added += done.Added
+	s.sum.Here.Changed += done.Changed
+	s.sum.Here.Deleted += done.Deleted
+	s.refused.join(&refused)
+	if err != nil {
+		return err
+	}
+	body, err := s.w.expect(frameDone, "receive changes")
+	if err != nil {
+		return err
+	}
+	end, err := decodeEnding(body, in.k)
+	if err != nil {
+		return fmt.Errorf("receive changes: %w", err)
+	}
+	s.sum.PeerAfter = end.root
+	root, err := s.r.root()
+	if err != nil {
+		return err
+	}
+	s.log.Info("changes", "added", done.Added, "changed", done.Changed, "deleted", done.Deleted)
+	return s.w.send(frameAck, ack{done, refused, root}.encode(s.w.room()))
+}
+
+func (s *server) receive(in *itemReader, a *applier) error {
+	for {
+		i, ok, err := in.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return a.flush()
+		}
+		if i.kind.hasValue() {
+			if _, sum := oneLeaf(in.k, s.salt, i.key, i.value); check(sum) != i.check {
+				return fmt.Errorf("%s: %w: value of key %q does not have the hash that its sender has for it", in.phase, ErrProtocol, i.key)
+			}
+		}
+		if err := a.add(i); err != nil {
+			return err
+		}
+		if a.refused.count > s.limits.MaxRefused {
+			return fmt.Errorf("%w: more than %d entries were refused (Limits.MaxRefused), the first because it was %s",
+				ErrLimit, s.limits.MaxRefused, a.refused.list()[0].Reason)
+		}
+	}
+}
