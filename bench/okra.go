@@ -10,8 +10,8 @@ import (
 // okraStore is the okra side.
 type okraStore struct{ db *okra.DB }
 
-func openOkra(path string, o openOptions) (store, error) {
-	db, err := okra.Open(path, &okra.Options{MapSize: o.mapSize, NoSync: o.noSync})
+func openOkra(path string, o StoreOptions) (store, error) {
+	db, err := okra.Open(path, &okra.Options{MapSize: o.MapSize, NoSync: o.NoSync, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return nil, fmt.Errorf("open okra store: %w", err)
 	}
@@ -21,7 +21,7 @@ func openOkra(path string, o openOptions) (store, error) {
 // updateStore is the okra side that does the Update of a row.
 type updateStore struct{ okraStore }
 
-func openUpdate(path string, o openOptions) (store, error) {
+func openUpdate(path string, o StoreOptions) (store, error) {
 	s, err := openOkra(path, o)
 	if err != nil {
 		return nil, err

@@ -236,7 +236,7 @@ func TestWarmups(t *testing.T) {
 
 func TestMapSize(t *testing.T) {
 	for _, tc := range []struct{ entries, valueSize int }{{1, 1}, {1_000_000, 8}, {1000, 100_000}} {
-		size := mapSizeFor(tc.entries, tc.valueSize)
+		size := MapSize(tc.entries, tc.valueSize)
 		if data := int64(tc.entries+50_000) * int64(tc.valueSize+64); size < 3*data || size%4096 != 0 {
 			t.Errorf("%d entries of %d bytes: %d", tc.entries, tc.valueSize, size)
 		}
