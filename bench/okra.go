@@ -33,7 +33,7 @@ func (s updateStore) run(row Row, b *Batch) (Tally, error) { return row.Update(s
 
 func (s okraStore) run(row Row, b *Batch) (Tally, error) { return row.Okra(s.db, b) }
 
-func (s okraStore) put(b *Batch) (Tally, error) { return putOkra(s.db, b) }
+func (s okraStore) put(b *Batch) (Tally, error) { return PutOkra(s.db, b) }
 
 func (s okraStore) check(row Row) error {
 	if row.Check == nil {
@@ -98,8 +98,8 @@ func iterateOkra(db *okra.DB, _ *Batch) (Tally, error) {
 	return t, err
 }
 
-// putOkra stores the entries of b in one Update.
-func putOkra(db *okra.DB, b *Batch) (Tally, error) {
+// PutOkra stores the entries of b in one Update.
+func PutOkra(db *okra.DB, b *Batch) (Tally, error) {
 	var t Tally
 	err := db.Update(func(tx *okra.Tx) error {
 		for j := range b.Len() {

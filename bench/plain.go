@@ -71,7 +71,7 @@ func (p *Plain) open(path string, o StoreOptions) error {
 
 func (p *Plain) run(row Row, b *Batch) (Tally, error) { return row.LMDB(p, b) }
 
-func (p *Plain) put(b *Batch) (Tally, error) { return putPlain(p, b) }
+func (p *Plain) put(b *Batch) (Tally, error) { return PutPlain(p, b) }
 
 func (p *Plain) check(Row) error { return nil }
 
@@ -147,8 +147,8 @@ func iteratePlain(p *Plain, _ *Batch) (Tally, error) {
 	return t, nil
 }
 
-// putPlain stores the entries of b in one Update.
-func putPlain(p *Plain, b *Batch) (Tally, error) {
+// PutPlain stores the entries of b in one Update.
+func PutPlain(p *Plain, b *Batch) (Tally, error) {
 	var t Tally
 	err := p.Env.Update(func(txn *lmdb.Txn) error {
 		for j := range b.Len() {

@@ -163,10 +163,10 @@ func TestL28RunFailsWhenStoresDiffer(t *testing.T) {
 		var other Batch
 		other.reset(1, b.valueSize)
 		other.Key(0)[3] = b.Key(0)[3] ^ 1
-		if _, err := putPlain(p, &other); err != nil {
+		if _, err := PutPlain(p, &other); err != nil {
 			return Tally{}, err
 		}
-		return putPlain(p, b)
+		return PutPlain(p, b)
 	}
 	_, err := Run(t.Context(), smallConfig(t, row))
 	if err == nil || !strings.Contains(err.Error(), "hold different entries") {
