@@ -30,9 +30,9 @@ Examples:
   okra bench --dir /mnt/disk --compare old.json
   okra bench durability --quick           a suite: the word is a command below
 
-The one before the last judges each row against an earlier run: "slower" or "faster" if the
-middle halves of the ratios of the iterations do not overlap and the ratios
-differ by more than a fifth, else "same".
+With --compare each row is judged against an earlier run: "slower" or "faster"
+if the middle halves of the ratios of the iterations do not overlap and the
+ratios differ by more than a fifth, else "same".
 
 Three rows run only when --rows names them; unless --entries is given, each has
 a size of its own:
