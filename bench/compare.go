@@ -22,19 +22,19 @@ const (
 // A row is faster or slower only if two things hold: the ranges of the ratios, low to high, do
 // not overlap, and the ratios differ by more than a fifth. Else it is the same.
 type Comparison struct {
-	Entries int         `json:"entries"`
-	Row     string      `json:"row"`
-	Old     RatioSpread `json:"old"` // zero if the verdict is "new"
-	New     RatioSpread `json:"new"`
-	Change  float64     `json:"change"` // new ratio over old; 0 if the verdict is "new"
-	Verdict string      `json:"verdict"`
+	Entries int     `json:"entries"`
+	Row     string  `json:"row"`
+	Old     Spread  `json:"old"` // zero if the verdict is "new"
+	New     Spread  `json:"new"`
+	Change  float64 `json:"change"` // new ratio over old; 0 if the verdict is "new"
+	Verdict string  `json:"verdict"`
 }
 
-// RatioSpread is the ratio of a [Result], with its range.
-type RatioSpread struct {
-	Ratio float64 `json:"ratio"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
+// Spread is a figure with its range. In a [Comparison] it is the ratio of a [Result].
+type Spread struct {
+	Mid  float64 `json:"ratio"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 }
 
 // compare sets each result of current beside that of old with the same row and number of entries.
@@ -51,8 +51,8 @@ func compare(old, current Report) []Comparison {
 		for _, before := range old.Results {
 			if before.Entries == result.Entries && before.Row == result.Row {
 				c.Old = spread(before)
-				c.Change = ratio(c.New.Ratio, c.Old.Ratio)
-				c.Verdict = judge(c.Old, c.New)
+				c.Change = ratio(c.New.Mid, c.Old.Mid)
+				c.Verdict = Judge(c.Old, c.New)
 			}
 		}
 		comparisons = append(comparisons, c)
@@ -60,15 +60,18 @@ func compare(old, current Report) []Comparison {
 	return comparisons
 }
 
-func spread(r Result) RatioSpread {
-	return RatioSpread{Ratio: r.Ratio, Low: r.RatioLow, High: r.RatioHigh}
+func spread(r Result) Spread {
+	return Spread{Mid: r.Ratio, Low: r.RatioLow, High: r.RatioHigh}
 }
 
-func judge(before, after RatioSpread) string {
+// Judge says whether after is [VerdictFaster], [VerdictSlower] or the [VerdictSame] as before, for
+// figures of which less is better: it differs only if the ranges do not overlap and the figures
+// in the middle differ by more than a fifth.
+func Judge(before, after Spread) string {
 	switch {
-	case after.Low > before.High && after.Ratio > before.Ratio*tolerance:
+	case after.Low > before.High && after.Mid > before.Mid*tolerance:
 		return VerdictSlower
-	case after.High < before.Low && after.Ratio*tolerance < before.Ratio:
+	case after.High < before.Low && after.Mid*tolerance < before.Mid:
 		return VerdictFaster
 	}
 	return VerdictSame

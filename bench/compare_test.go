@@ -6,24 +6,24 @@ import (
 )
 
 func TestJudge(t *testing.T) {
-	old := RatioSpread{Ratio: 2, Low: 1.9, High: 2.1}
+	old := Spread{Mid: 2, Low: 1.9, High: 2.1}
 	for _, tc := range []struct {
 		name string
-		new  RatioSpread
+		new  Spread
 		want string
 	}{
 		{"equal", old, VerdictSame},
-		{"ranges overlap", RatioSpread{Ratio: 3, Low: 2.1, High: 3.5}, VerdictSame},
-		{"within a fifth", RatioSpread{Ratio: 2.4, Low: 2.3, High: 2.5}, VerdictSame},
-		{"slower", RatioSpread{Ratio: 2.5, Low: 2.3, High: 2.6}, VerdictSlower},
-		{"faster", RatioSpread{Ratio: 1.5, Low: 1.4, High: 1.6}, VerdictFaster},
-		{"a little faster", RatioSpread{Ratio: 1.7, Low: 1.6, High: 1.8}, VerdictSame},
+		{"ranges overlap", Spread{Mid: 3, Low: 2.1, High: 3.5}, VerdictSame},
+		{"within a fifth", Spread{Mid: 2.4, Low: 2.3, High: 2.5}, VerdictSame},
+		{"slower", Spread{Mid: 2.5, Low: 2.3, High: 2.6}, VerdictSlower},
+		{"faster", Spread{Mid: 1.5, Low: 1.4, High: 1.6}, VerdictFaster},
+		{"a little faster", Spread{Mid: 1.7, Low: 1.6, High: 1.8}, VerdictSame},
 	} {
-		if got := judge(old, tc.new); got != tc.want {
+		if got := Judge(old, tc.new); got != tc.want {
 			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
 		}
 	}
-	if got := judge(RatioSpread{Ratio: 3, Low: 3, High: 3}, old); got != VerdictFaster {
+	if got := Judge(Spread{Mid: 3, Low: 3, High: 3}, old); got != VerdictFaster {
 		t.Errorf("got %q, want %q", got, VerdictFaster)
 	}
 }
@@ -43,10 +43,10 @@ func TestCompareMatchesRowsAndSizes(t *testing.T) {
 		t.Fatalf("%d comparisons, want 2", len(got))
 	}
 	c := got[0]
-	if c.Old.Ratio != 2 || c.New.Ratio != 3 || c.Change != 1.5 || c.Verdict != VerdictSlower {
+	if c.Old.Mid != 2 || c.New.Mid != 3 || c.Change != 1.5 || c.Verdict != VerdictSlower {
 		t.Errorf("load: %+v", c)
 	}
-	if c := got[1]; c.Verdict != VerdictNew || c.Old != (RatioSpread{}) || c.Change != 0 {
+	if c := got[1]; c.Verdict != VerdictNew || c.Old != (Spread{}) || c.Change != 0 {
 		t.Errorf("iterate: %+v", c)
 	}
 }

@@ -20,7 +20,7 @@ func WriteCSV(w io.Writer, report Report) error {
 		records = append(records, csvRecord(r, "okra", r.Okra, ratios),
 			csvRecord(r, "lmdb", r.LMDB, ratios))
 		if u := r.Update; u != nil {
-			ratios = RatioSpread{Ratio: u.Ratio, Low: u.RatioLow, High: u.RatioHigh}
+			ratios = Spread{Mid: u.Ratio, Low: u.RatioLow, High: u.RatioHigh}
 			records = append(records, csvRecord(r, "update", u.Summary, ratios))
 		}
 	}
@@ -28,13 +28,13 @@ func WriteCSV(w io.Writer, report Report) error {
 	return out.WriteAll(records)
 }
 
-func csvRecord(r Result, side string, s Summary, ratios RatioSpread) []string {
+func csvRecord(r Result, side string, s Summary, ratios Spread) []string {
 	record := []string{strconv.Itoa(r.Entries), r.Row, side, strconv.Itoa(r.Iterations)}
 	for _, x := range []float64{s.Min, s.Median, s.Max, s.Mean, s.Std} {
 		record = append(record, strconv.FormatFloat(x, 'f', 6, 64))
 	}
 	record = append(record, strconv.FormatFloat(s.Ops, 'f', 1, 64))
-	for _, x := range []float64{ratios.Ratio, ratios.Low, ratios.High} {
+	for _, x := range []float64{ratios.Mid, ratios.Low, ratios.High} {
 		record = append(record, strconv.FormatFloat(x, 'f', 6, 64))
 	}
 	return record

@@ -17,9 +17,8 @@ import (
 // unknown stands for what the system does not tell.
 const unknown = "unknown"
 
-// Environment is what figures depend on beside the code: the machine, the versions and the
-// settings of the run.
-type Environment struct {
+// Machine is what figures depend on that is no choice of the run.
+type Machine struct {
 	Processor  string `json:"processor"`
 	Cores      int    `json:"cores"` // logical
 	RAM        uint64 `json:"ram_bytes"`
@@ -29,16 +28,32 @@ type Environment struct {
 	Go         string `json:"go"`
 	LMDB       string `json:"lmdb"`
 	Okra       string `json:"okra"`
-	Sync       bool   `json:"sync"` // commits are flushed to disk
-	Seed       uint64 `json:"seed"`
-	ValueSize  int    `json:"value_size"` // bytes
 }
 
-// describe returns the environment of a run in dir. What cannot be found out is "unknown", or 0:
-// it is no reason to fail.
+// Environment is what figures depend on beside the code: the machine, the versions and the
+// settings of the run.
+type Environment struct {
+	Machine
+	Sync      bool   `json:"sync"` // commits are flushed to disk
+	Seed      uint64 `json:"seed"`
+	ValueSize int    `json:"value_size"` // bytes
+}
+
+// describe returns the environment of a run in dir.
 func describe(dir string, cfg Config) Environment {
+	return Environment{
+		Machine:   DescribeMachine(dir),
+		Sync:      !cfg.NoSync,
+		Seed:      cfg.Seed,
+		ValueSize: cfg.ValueSize,
+	}
+}
+
+// DescribeMachine returns the machine, with the file system of dir. What cannot be found out is
+// "unknown", or 0: it is no reason to fail.
+func DescribeMachine(dir string) Machine {
 	major, minor, patch, _ := lmdb.Version()
-	env := Environment{
+	m := Machine{
 		Processor:  unknown,
 		Cores:      runtime.NumCPU(),
 		OS:         runtime.GOOS,
@@ -47,21 +62,18 @@ func describe(dir string, cfg Config) Environment {
 		Go:         runtime.Version(),
 		LMDB:       fmt.Sprintf("%d.%d.%d", major, minor, patch),
 		Okra:       okraVersion(),
-		Sync:       !cfg.NoSync,
-		Seed:       cfg.Seed,
-		ValueSize:  cfg.ValueSize,
 	}
 	if info, err := cpu.Info(); err == nil && len(info) > 0 && info[0].ModelName != "" {
-		env.Processor = info[0].ModelName
+		m.Processor = info[0].ModelName
 	}
 	if memory, err := mem.VirtualMemory(); err == nil {
-		env.RAM = memory.Total
+		m.RAM = memory.Total
 	}
 	if info, err := host.Info(); err == nil {
-		env.OS = strings.TrimSpace(info.OS + " " + info.Platform + " " + info.PlatformVersion)
-		env.Kernel = info.KernelVersion
+		m.OS = strings.TrimSpace(info.OS + " " + info.Platform + " " + info.PlatformVersion)
+		m.Kernel = info.KernelVersion
 	}
-	return env
+	return m
 }
 
 // fileSystem returns the type of the file system that holds dir: that of the longest mount point

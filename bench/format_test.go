@@ -26,9 +26,18 @@ func sampleReport() Report {
 	beside.Okra.Commits, beside.LMDB.Commits = 1000, 2000.5
 	return Report{
 		Env: Environment{
-			Processor: "Example CPU", Cores: 2, RAM: 16 << 30, OS: "linux debian 12.1", Kernel: "6.1.0",
-			FileSystem: "ext4", Go: "go1.26.0", LMDB: "0.9.33", Okra: "v0.1.0", Sync: true, Seed: 1,
-			ValueSize: 8,
+			Machine: Machine{
+				Processor:  "Example CPU",
+				Cores:      2,
+				RAM:        16 << 30,
+				OS:         "linux debian 12.1",
+				Kernel:     "6.1.0",
+				FileSystem: "ext4",
+				Go:         "go1.26.0",
+				LMDB:       "0.9.33",
+				Okra:       "v0.1.0",
+			},
+			Sync: true, Seed: 1, ValueSize: 8,
 		},
 		Results: []Result{
 			{Entries: 1000, Row: "get random 1 entry", Iterations: 5000, Ops: 1,
@@ -49,12 +58,12 @@ func sampleReport() Report {
 		Notes: []string{"50k entries, a remark", "50k entries, another"},
 		Comparison: []Comparison{
 			{Entries: 1000, Row: "get random 1 entry",
-				Old: RatioSpread{1.25, 1.2, 1.3}, New: RatioSpread{1.2, 1.1, 1.25},
+				Old: Spread{1.25, 1.2, 1.3}, New: Spread{1.2, 1.1, 1.25},
 				Change: 0.96, Verdict: VerdictSame},
 			{Entries: 1000, Row: "iterate over all entries",
-				Old: RatioSpread{1, 0.9, 1.1}, New: RatioSpread{0.5, 0.4, 0.6},
+				Old: Spread{1, 0.9, 1.1}, New: Spread{0.5, 0.4, 0.6},
 				Change: 0.5, Verdict: VerdictFaster},
-			{Entries: 1_000_000, Row: "load", New: RatioSpread{2, 1.9, 2.1}, Verdict: VerdictNew},
+			{Entries: 1_000_000, Row: "load", New: Spread{2, 1.9, 2.1}, Verdict: VerdictNew},
 		},
 	}
 }
@@ -151,8 +160,8 @@ func TestFormatMS(t *testing.T) {
 		0: "0.00000", 0.0031234: "0.00312", 0.5: "0.5000", 1.25: "1.250", 12.345: "12.35",
 		123.45: "123.5", 4000: "4000", 80000.4: "80000",
 	} {
-		if got := formatMS(x); got != want {
-			t.Errorf("formatMS(%v) = %q, want %q", x, got, want)
+		if got := FormatFigure(x); got != want {
+			t.Errorf("FormatFigure(%v) = %q, want %q", x, got, want)
 		}
 	}
 }

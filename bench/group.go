@@ -33,17 +33,18 @@ func groupLine(goroutines, calls int) Row {
 		Prepare: func(w *Workload, b *Batch, random *rand.Rand, i int) {
 			w.FillDistinct(b, random, i, ops(w.Entries))
 		},
-		Okra: func(db *okra.DB, b *Batch) (Tally, error) { return putEach(db.Batch, b, goroutines) },
-		LMDB: func(p *Plain, b *Batch) (Tally, error) { return putEachPlain(p, b, goroutines) },
+		Okra: func(db *okra.DB, b *Batch) (Tally, error) { return PutEach(db.Batch, b, goroutines) },
+		LMDB: func(p *Plain, b *Batch) (Tally, error) { return PutEachPlain(p.Env.Update, p.DBI, b, goroutines) },
 		Update: func(db *okra.DB, b *Batch) (Tally, error) {
-			return putEach(db.Update, b, goroutines)
+			return PutEach(db.Update, b, goroutines)
 		},
 		Goroutines: goroutines, Unit: "durable writes", Writes: true,
 	}
 }
 
-// putEach stores each entry of b by a call of its own to update, Batch or Update of a DB.
-func putEach(update func(func(*okra.Tx) error) error, b *Batch, goroutines int) (Tally, error) {
+// PutEach stores each entry of b by a call of its own to update, Batch or Update of a DB. So many
+// goroutines divide b.
+func PutEach(update func(func(*okra.Tx) error) error, b *Batch, goroutines int) (Tally, error) {
 	return inParts(b, goroutines, func(part *Batch) (Tally, error) {
 		var t Tally
 		for j := range part.Len() {
@@ -57,13 +58,13 @@ func putEach(update func(func(*okra.Tx) error) error, b *Batch, goroutines int) 
 	})
 }
 
-// putEachPlain stores each entry of b in an Update of its own.
-func putEachPlain(p *Plain, b *Batch, goroutines int) (Tally, error) {
+// PutEachPlain stores each entry of b in dbi by a call of its own to update, that of an Env.
+func PutEachPlain(update func(lmdb.TxnOp) error, dbi lmdb.DBI, b *Batch, goroutines int) (Tally, error) {
 	return inParts(b, goroutines, func(part *Batch) (Tally, error) {
 		var t Tally
 		for j := range part.Len() {
-			err := p.Env.Update(func(txn *lmdb.Txn) error {
-				return txn.Put(p.DBI, part.Key(j), part.Value(j), 0)
+			err := update(func(txn *lmdb.Txn) error {
+				return txn.Put(dbi, part.Key(j), part.Value(j), 0)
 			})
 			if err != nil {
 				return t, fmt.Errorf("put key %x: %w", part.Key(j), err)

@@ -15,8 +15,8 @@ func WriteMarkdown(w io.Writer, report Report) error {
 		fmt.Fprintf(&out, "- %s: %s\n", field[0], field[1])
 	}
 	for _, t := range tables(report) {
-		fmt.Fprintf(&out, "\n### %s\n\n", t.title)
-		t.writeMarkdown(&out)
+		fmt.Fprintf(&out, "\n### %s\n\n", t.Title)
+		t.WriteMarkdown(&out)
 	}
 	if len(report.Notes) > 0 {
 		fmt.Fprintf(&out, "\n### Notes\n\n- %s\n", strings.Join(report.Notes, "\n- "))
@@ -25,11 +25,11 @@ func WriteMarkdown(w io.Writer, report Report) error {
 	return err
 }
 
-func (t table) writeMarkdown(out *bytes.Buffer) {
-	for i, line := range t.lines {
+func (t Table) WriteMarkdown(out *bytes.Buffer) {
+	for i, line := range t.Lines {
 		fmt.Fprintf(out, "| %s |\n", strings.Join(line, " | "))
 		if i == 0 {
-			rules := strings.Repeat("---|", t.labels) + strings.Repeat("--:|", len(line)-t.labels)
+			rules := strings.Repeat("---|", t.Labels) + strings.Repeat("--:|", len(line)-t.Labels)
 			fmt.Fprintf(out, "|%s\n", rules)
 		}
 	}

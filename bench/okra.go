@@ -10,8 +10,8 @@ import (
 // okraStore is the okra side.
 type okraStore struct{ db *okra.DB }
 
-func openOkra(path string, o openOptions) (store, error) {
-	db, err := okra.Open(path, &okra.Options{MapSize: o.mapSize, NoSync: o.noSync})
+func openOkra(path string, o StoreOptions) (store, error) {
+	db, err := okra.Open(path, &okra.Options{MapSize: o.MapSize, NoSync: o.NoSync, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return nil, fmt.Errorf("open okra store: %w", err)
 	}
@@ -21,7 +21,7 @@ func openOkra(path string, o openOptions) (store, error) {
 // updateStore is the okra side that does the Update of a row.
 type updateStore struct{ okraStore }
 
-func openUpdate(path string, o openOptions) (store, error) {
+func openUpdate(path string, o StoreOptions) (store, error) {
 	s, err := openOkra(path, o)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (s updateStore) run(row Row, b *Batch) (Tally, error) { return row.Update(s
 
 func (s okraStore) run(row Row, b *Batch) (Tally, error) { return row.Okra(s.db, b) }
 
-func (s okraStore) put(b *Batch) (Tally, error) { return putOkra(s.db, b) }
+func (s okraStore) put(b *Batch) (Tally, error) { return PutOkra(s.db, b) }
 
 func (s okraStore) check(row Row) error {
 	if row.Check == nil {
@@ -98,8 +98,8 @@ func iterateOkra(db *okra.DB, _ *Batch) (Tally, error) {
 	return t, err
 }
 
-// putOkra stores the entries of b in one Update.
-func putOkra(db *okra.DB, b *Batch) (Tally, error) {
+// PutOkra stores the entries of b in one Update.
+func PutOkra(db *okra.DB, b *Batch) (Tally, error) {
 	var t Tally
 	err := db.Update(func(tx *okra.Tx) error {
 		for j := range b.Len() {

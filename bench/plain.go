@@ -16,17 +16,21 @@ type Plain struct {
 	DBI lmdb.DBI
 }
 
-func openPlain(path string, o openOptions) (store, error) {
-	p, err := newPlain(path, o)
+func openPlain(path string, o StoreOptions) (store, error) {
+	p, err := OpenPlain(path, o)
 	if err != nil {
 		return nil, fmt.Errorf("open lmdb store: %w", err)
 	}
 	return p, nil
 }
 
-func newPlain(path string, o openOptions) (*Plain, error) {
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return nil, err
+// OpenPlain opens the environment in the folder path, and makes both if they are missing and o
+// does not say ReadOnly.
+func OpenPlain(path string, o StoreOptions) (*Plain, error) {
+	if !o.ReadOnly {
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			return nil, err
+		}
 	}
 	env, err := lmdb.NewEnv()
 	if err != nil {
@@ -39,18 +43,26 @@ func newPlain(path string, o openOptions) (*Plain, error) {
 	return p, nil
 }
 
-func (p *Plain) open(path string, o openOptions) error {
-	if err := p.Env.SetMapSize(o.mapSize); err != nil {
+func (p *Plain) open(path string, o StoreOptions) error {
+	if err := p.Env.SetMapSize(o.MapSize); err != nil {
+		return err
+	}
+	if err := p.Env.SetMaxDBs(o.Tables); err != nil {
 		return err
 	}
 	var flags uint
-	if o.noSync {
+	if o.NoSync {
 		flags |= lmdb.NoSync
+	}
+	begin := p.Env.Update
+	if o.ReadOnly {
+		flags |= lmdb.Readonly
+		begin = p.Env.View
 	}
 	if err := p.Env.Open(path, flags, 0o644); err != nil {
 		return err
 	}
-	return p.Env.Update(func(txn *lmdb.Txn) error {
+	return begin(func(txn *lmdb.Txn) error {
 		dbi, err := txn.OpenRoot(0)
 		p.DBI = dbi
 		return err
@@ -59,7 +71,7 @@ func (p *Plain) open(path string, o openOptions) error {
 
 func (p *Plain) run(row Row, b *Batch) (Tally, error) { return row.LMDB(p, b) }
 
-func (p *Plain) put(b *Batch) (Tally, error) { return putPlain(p, b) }
+func (p *Plain) put(b *Batch) (Tally, error) { return PutPlain(p, b) }
 
 func (p *Plain) check(Row) error { return nil }
 
@@ -80,7 +92,10 @@ func (p *Plain) each(fn func(key, value []byte)) error {
 	})
 }
 
-func (p *Plain) close() error { return p.Env.Close() }
+func (p *Plain) close() error { return p.Close() }
+
+// Close closes the environment. No transaction may be under way.
+func (p *Plain) Close() error { return p.Env.Close() }
 
 // scan calls fn with all entries of dbi in key order.
 func scan(txn *lmdb.Txn, dbi lmdb.DBI, fn func(key, value []byte)) error {
@@ -132,8 +147,8 @@ func iteratePlain(p *Plain, _ *Batch) (Tally, error) {
 	return t, nil
 }
 
-// putPlain stores the entries of b in one Update.
-func putPlain(p *Plain, b *Batch) (Tally, error) {
+// PutPlain stores the entries of b in one Update.
+func PutPlain(p *Plain, b *Batch) (Tally, error) {
 	var t Tally
 	err := p.Env.Update(func(txn *lmdb.Txn) error {
 		for j := range b.Len() {

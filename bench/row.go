@@ -127,7 +127,7 @@ func loadRow(name string) Row {
 		Prepare: func(w *Workload, b *Batch, random *rand.Rand, _ int) {
 			w.FillAll(b, random)
 		},
-		Okra: putOkra, LMDB: putPlain,
+		Okra: PutOkra, LMDB: PutPlain,
 		Writes: true, Fresh: true,
 	}
 }
@@ -161,7 +161,7 @@ func setRow(name string, n, iterations int) Row {
 		Prepare: func(w *Workload, b *Batch, random *rand.Rand, i int) {
 			w.FillWrites(b, random, i, n)
 		},
-		Okra: putOkra, LMDB: putPlain,
+		Okra: PutOkra, LMDB: PutPlain,
 		Writes: true,
 	}
 }

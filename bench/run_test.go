@@ -163,10 +163,10 @@ func TestL28RunFailsWhenStoresDiffer(t *testing.T) {
 		var other Batch
 		other.reset(1, b.valueSize)
 		other.Key(0)[3] = b.Key(0)[3] ^ 1
-		if _, err := putPlain(p, &other); err != nil {
+		if _, err := PutPlain(p, &other); err != nil {
 			return Tally{}, err
 		}
-		return putPlain(p, b)
+		return PutPlain(p, b)
 	}
 	_, err := Run(t.Context(), smallConfig(t, row))
 	if err == nil || !strings.Contains(err.Error(), "hold different entries") {
@@ -236,7 +236,7 @@ func TestWarmups(t *testing.T) {
 
 func TestMapSize(t *testing.T) {
 	for _, tc := range []struct{ entries, valueSize int }{{1, 1}, {1_000_000, 8}, {1000, 100_000}} {
-		size := mapSizeFor(tc.entries, tc.valueSize)
+		size := MapSize(tc.entries, tc.valueSize)
 		if data := int64(tc.entries+50_000) * int64(tc.valueSize+64); size < 3*data || size%4096 != 0 {
 			t.Errorf("%d entries of %d bytes: %d", tc.entries, tc.valueSize, size)
 		}

@@ -14,7 +14,7 @@ type runner struct {
 	cfg      Config
 	dir      string
 	sides    []side
-	options  openOptions
+	options  StoreOptions
 	workload *Workload
 	batch    Batch
 	pool     [2]Batch // what the writer of a row with one writes, in turn
@@ -27,8 +27,8 @@ func newRunner(cfg Config, dir string, row Row, entries int) *runner {
 		cfg:      cfg,
 		dir:      dir,
 		sides:    sidesOf(row),
-		workload: newWorkload(entries, cfg.ValueSize, cfg.Seed),
-		options:  openOptions{mapSize: mapSizeFor(entries, cfg.ValueSize), noSync: cfg.NoSync},
+		workload: NewWorkload(entries, cfg.ValueSize, cfg.Seed),
+		options:  StoreOptions{MapSize: MapSize(entries, cfg.ValueSize), NoSync: cfg.NoSync},
 	}
 	r.workload.NoBoundary = row.NoBoundary
 	return r

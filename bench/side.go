@@ -3,13 +3,15 @@ package bench
 // side is one of the stores that are measured.
 type side struct {
 	name string
-	open func(path string, o openOptions) (store, error)
+	open func(path string, o StoreOptions) (store, error)
 }
 
-// openOptions are the same for all sides.
-type openOptions struct {
-	mapSize int64 // bytes
-	noSync  bool
+// StoreOptions are the same for all sides.
+type StoreOptions struct {
+	MapSize  int64 // bytes; see [MapSize]
+	NoSync   bool  // commits are not flushed to disk
+	ReadOnly bool  // the store is there, and only read
+	Tables   int   // named tables of an LMDB environment, at most
 }
 
 // sidesOf returns okra and lmdb and, for a row that has Update, okra's other way, in this order:
@@ -43,10 +45,10 @@ type store interface {
 	close() error
 }
 
-// mapSizeFor returns the size of the map of a store of so many entries, in bytes: far above the
+// MapSize returns the size of the map of a store of so many entries, in bytes: far above the
 // need of either side, including a transaction that rewrites every page. It reserves address
 // space, not disk.
-func mapSizeFor(entries, valueSize int) int64 {
+func MapSize(entries, valueSize int) int64 {
 	const (
 		overhead   = 128     // bytes: key, hash, page and node headers, half-full pages
 		overflow   = 4096    // a value that takes pages of its own fills the last one badly

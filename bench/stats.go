@@ -23,23 +23,38 @@ type Summary struct {
 // requires at least one time, and leaves times as they are.
 func summarize(times []time.Duration, ops int) Summary {
 	ms := make([]float64, len(times))
-	var sum float64
 	for i, t := range times {
 		ms[i] = float64(t.Nanoseconds()) / 1e6
-		sum += ms[i]
 	}
-	slices.Sort(ms)
-	mean := sum / float64(len(ms))
+	stats := Statistics(ms)
+	s := Summary{Min: stats.Min, Median: stats.Median, Max: stats.Max, Mean: stats.Mean, Std: stats.Std}
+	if s.Mean > 0 {
+		s.Ops = float64(ops) * 1000 / s.Mean
+	}
+	return s
+}
+
+// Stats is the statistics of some figures.
+type Stats struct {
+	Min, Median, Max, Mean float64 // Median: mean of the two in the middle when their number is even
+	Std                    float64 // sample standard deviation (n-1); 0 for one figure
+}
+
+// Statistics requires at least one figure, and leaves figures as they are.
+func Statistics(figures []float64) Stats {
+	sorted := slices.Sorted(slices.Values(figures))
+	var sum float64
+	for _, x := range sorted {
+		sum += x
+	}
+	mean := sum / float64(len(sorted))
 	var squares float64
-	for _, x := range ms {
+	for _, x := range sorted {
 		squares += (x - mean) * (x - mean)
 	}
-	s := Summary{Min: ms[0], Median: median(ms), Max: ms[len(ms)-1], Mean: mean}
-	if len(ms) > 1 {
-		s.Std = math.Sqrt(squares / float64(len(ms)-1))
-	}
-	if mean > 0 {
-		s.Ops = float64(ops) * 1000 / mean
+	s := Stats{Min: sorted[0], Median: median(sorted), Max: sorted[len(sorted)-1], Mean: mean}
+	if len(sorted) > 1 {
+		s.Std = math.Sqrt(squares / float64(len(sorted)-1))
 	}
 	return s
 }

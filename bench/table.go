@@ -9,27 +9,27 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// table is what the text and Markdown formats have in common: a title and lines of cells, of
+// Table is what the text and Markdown formats have in common: a title and lines of cells, of
 // which the first is the names of the columns. The first labels columns are words, the others
 // figures.
-type table struct {
-	title  string
-	labels int
-	lines  [][]string
+type Table struct {
+	Title  string
+	Labels int
+	Lines  [][]string
 }
 
 // tables returns the tables of report: one for each number of entries, then the comparison.
-func tables(report Report) []table {
-	var all []table
+func tables(report Report) []Table {
+	var all []Table
 	for _, r := range report.Results {
 		title := FormatEntries(r.Entries) + " entries (times in ms; ratio: median okra / median lmdb)"
-		if !slices.ContainsFunc(all, func(t table) bool { return t.title == title }) {
-			all = append(all, table{title: title, labels: 2, lines: [][]string{{
+		if !slices.ContainsFunc(all, func(t Table) bool { return t.Title == title }) {
+			all = append(all, Table{Title: title, Labels: 2, Lines: [][]string{{
 				"row", "side", "iter", "min", "median", "max", "mean", "std", "ops/s", "ratio",
 			}}})
 		}
-		i := slices.IndexFunc(all, func(t table) bool { return t.title == title })
-		all[i].lines = append(all[i].lines, resultLines(r)...)
+		i := slices.IndexFunc(all, func(t Table) bool { return t.Title == title })
+		all[i].Lines = append(all[i].Lines, resultLines(r)...)
 	}
 	if len(report.Comparison) > 0 {
 		all = append(all, comparisonTable(report.Comparison))
@@ -41,12 +41,12 @@ func tables(report Report) []table {
 func resultLines(r Result) [][]string {
 	lmdb := sideLine("", "lmdb", r, r.LMDB, "")
 	if r.Update == nil {
-		return [][]string{sideLine(r.Row, "okra", r, r.Okra, formatRatio(r.Ratio)), lmdb}
+		return [][]string{sideLine(r.Row, "okra", r, r.Okra, FormatRatio(r.Ratio)), lmdb}
 	}
 	update := ratio(r.Update.Median, r.LMDB.Median)
 	return [][]string{
-		sideLine(r.Row, "Batch", r, r.Okra, formatRatio(r.Ratio)),
-		sideLine("", "Update", r, r.Update.Summary, formatRatio(update)),
+		sideLine(r.Row, "Batch", r, r.Okra, FormatRatio(r.Ratio)),
+		sideLine("", "Update", r, r.Update.Summary, FormatRatio(update)),
 		lmdb,
 	}
 }
@@ -54,16 +54,16 @@ func resultLines(r Result) [][]string {
 func sideLine(row, side string, r Result, s Summary, ratio string) []string {
 	return []string{
 		row, side, strconv.Itoa(r.Iterations),
-		formatMS(s.Min), formatMS(s.Median), formatMS(s.Max), formatMS(s.Mean), formatMS(s.Std),
+		FormatFigure(s.Min), FormatFigure(s.Median), FormatFigure(s.Max), FormatFigure(s.Mean), FormatFigure(s.Std),
 		formatOps(s.Ops), ratio,
 	}
 }
 
-func comparisonTable(comparisons []Comparison) table {
-	t := table{
-		title:  "Ratios okra/lmdb of the old and the new run, with the middle half of the iterations",
-		labels: 2,
-		lines:  [][]string{{"entries", "row", "old", "", "new", "", "change", "verdict"}},
+func comparisonTable(comparisons []Comparison) Table {
+	t := Table{
+		Title:  "Ratios okra/lmdb of the old and the new run, with the middle half of the iterations",
+		Labels: 2,
+		Lines:  [][]string{{"entries", "row", "old", "", "new", "", "change", "verdict"}},
 	}
 	for _, c := range comparisons {
 		line := []string{FormatEntries(c.Entries), c.Row, "", "", "", "", "", c.Verdict}
@@ -72,16 +72,17 @@ func comparisonTable(comparisons []Comparison) table {
 			line[6] = fmt.Sprintf("%+.0f %%", (c.Change-1)*100)
 		}
 		line[4], line[5] = formatSpread(c.New)
-		t.lines = append(t.lines, line)
+		t.Lines = append(t.Lines, line)
 	}
 	return t
 }
 
-func formatSpread(s RatioSpread) (ratio, between string) {
-	return formatRatio(s.Ratio), formatRatio(s.Low) + " - " + formatRatio(s.High)
+func formatSpread(s Spread) (ratio, between string) {
+	return FormatRatio(s.Mid), FormatRatio(s.Low) + " - " + FormatRatio(s.High)
 }
 
-func formatRatio(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+// FormatRatio returns x with two decimals.
+func FormatRatio(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 
 // formatOps returns x with a decimal and the prefix of its thousands: 266.7 k.
 func formatOps(x float64) string {
@@ -89,8 +90,8 @@ func formatOps(x float64) string {
 	return strings.TrimSpace(fmt.Sprintf("%.1f %s", value, prefix))
 }
 
-// formatMS returns x with three or four digits that count.
-func formatMS(x float64) string {
+// FormatFigure returns x with three or four digits that count.
+func FormatFigure(x float64) string {
 	digits := 0
 	switch {
 	case x < 0.1:
@@ -113,11 +114,16 @@ func (e Environment) fields() [][2]string {
 	if !e.Sync {
 		sync = "commits not synced"
 	}
+	run := fmt.Sprintf("%s, values of %d bytes, seed %d", sync, e.ValueSize, e.Seed)
+	return append(e.Machine.Fields(), [2]string{"Run", run})
+}
+
+// Fields returns m as lines of a name and what stands behind it.
+func (m Machine) Fields() [][2]string {
 	return [][2]string{
-		{"Processor", fmt.Sprintf("%s, %d cores, %s RAM", e.Processor, e.Cores, humanize.IBytes(e.RAM))},
-		{"System", fmt.Sprintf("%s, kernel %s", e.OS, e.Kernel)},
-		{"File system", e.FileSystem},
-		{"Versions", fmt.Sprintf("okra %s, LMDB %s, %s", e.Okra, e.LMDB, e.Go)},
-		{"Run", fmt.Sprintf("%s, values of %d bytes, seed %d", sync, e.ValueSize, e.Seed)},
+		{"Processor", fmt.Sprintf("%s, %d cores, %s RAM", m.Processor, m.Cores, humanize.IBytes(m.RAM))},
+		{"System", fmt.Sprintf("%s, kernel %s", m.OS, m.Kernel)},
+		{"File system", m.FileSystem},
+		{"Versions", fmt.Sprintf("okra %s, LMDB %s, %s", m.Okra, m.LMDB, m.Go)},
 	}
 }

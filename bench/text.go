@@ -17,8 +17,8 @@ func WriteText(w io.Writer, report Report) error {
 		fmt.Fprintf(&out, "%-13s%s\n", field[0], field[1])
 	}
 	for _, t := range tables(report) {
-		fmt.Fprintf(&out, "\n%s\n", t.title)
-		t.writeText(&out)
+		fmt.Fprintf(&out, "\n%s\n", t.Title)
+		t.WriteText(&out)
 	}
 	if len(report.Notes) > 0 {
 		fmt.Fprintf(&out, "\nNotes\n  %s\n", strings.Join(report.Notes, "\n  "))
@@ -29,9 +29,9 @@ func WriteText(w io.Writer, report Report) error {
 
 // writeText aligns figures to the right. The labels are padded to one width first, which puts
 // them on the left.
-func (t table) writeText(out *bytes.Buffer) {
-	widths := make([]int, t.labels)
-	for _, line := range t.lines {
+func (t Table) WriteText(out *bytes.Buffer) {
+	widths := make([]int, t.Labels)
+	for _, line := range t.Lines {
 		for i := range widths {
 			widths[i] = max(widths[i], utf8.RuneCountInString(line[i]))
 		}
@@ -39,9 +39,9 @@ func (t table) writeText(out *bytes.Buffer) {
 	var aligned bytes.Buffer
 	// Writing to a buffer cannot fail.
 	tabs := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, line := range t.lines {
+	for _, line := range t.Lines {
 		for i, cell := range line {
-			if i < t.labels {
+			if i < t.Labels {
 				cell += strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			}
 			fmt.Fprint(tabs, cell, "\t")

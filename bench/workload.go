@@ -30,8 +30,8 @@ type Workload struct {
 	hasher *blake3.Hasher
 }
 
-// newWorkload requires 1 <= entries <= 2^32 and valueSize >= 1.
-func newWorkload(entries, valueSize int, seed uint64) *Workload {
+// NewWorkload requires 1 <= entries <= 2^32 and valueSize >= 1.
+func NewWorkload(entries, valueSize int, seed uint64) *Workload {
 	return &Workload{Entries: entries, ValueSize: valueSize, Seed: seed, hasher: blake3.New()}
 }
 

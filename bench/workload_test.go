@@ -11,7 +11,7 @@ import (
 
 func TestFillAll(t *testing.T) {
 	const entries = 1000
-	w := newWorkload(entries, 8, 1)
+	w := NewWorkload(entries, 8, 1)
 	var b Batch
 	w.FillAll(&b, w.random("load"))
 	if b.Len() != entries {
@@ -41,7 +41,7 @@ func TestFillAll(t *testing.T) {
 func TestFillWrites(t *testing.T) {
 	const entries, iteration, n = 1000, 3, 50
 	for _, size := range []int{1, 8, 32, 33, 100} {
-		w := newWorkload(entries, size, 1)
+		w := NewWorkload(entries, size, 1)
 		var b Batch
 		w.FillWrites(&b, w.random("set"), iteration, n)
 		if b.Len() != n {
@@ -66,7 +66,7 @@ func TestFillWrites(t *testing.T) {
 
 func TestFillDistinct(t *testing.T) {
 	for _, entries := range []int{1, 64, 1000} {
-		w := newWorkload(entries, 8, 1)
+		w := NewWorkload(entries, 8, 1)
 		var b Batch
 		n := min(entries, 100)
 		w.FillDistinct(&b, w.random("group"), 3, n)
@@ -85,7 +85,7 @@ func TestFillDistinct(t *testing.T) {
 
 func TestFillOdd(t *testing.T) {
 	for _, entries := range []int{2, 3, 1000, 1001} {
-		w := newWorkload(entries, 8, 1)
+		w := NewWorkload(entries, 8, 1)
 		var b Batch
 		w.FillOdd(&b, w.random("gets"), 3, 500)
 		for j := range b.Len() {
@@ -101,7 +101,7 @@ func TestFillOdd(t *testing.T) {
 func TestNoBoundary(t *testing.T) {
 	const entries = 2000
 	for _, size := range []int{1, 8, 100} {
-		w := newWorkload(entries, size, 1)
+		w := NewWorkload(entries, size, 1)
 		var plain, chosen Batch
 		for round := range 2 {
 			fill := func(b *Batch) {
@@ -133,7 +133,7 @@ func TestNoBoundary(t *testing.T) {
 
 // The values are fixed by the work as it is described, so that other programs can do the same.
 func TestKnownValue(t *testing.T) {
-	w := newWorkload(1, 8, 1)
+	w := NewWorkload(1, 8, 1)
 	var b Batch
 	w.FillAll(&b, w.random("load"))
 	// BLAKE3 of 00000000.
@@ -145,7 +145,7 @@ func TestKnownValue(t *testing.T) {
 
 func TestRandomDependsOnSeedSizeAndRow(t *testing.T) {
 	draw := func(seed uint64, entries int, row string) uint64 {
-		return newWorkload(entries, 8, seed).random(row).Uint64()
+		return NewWorkload(entries, 8, seed).random(row).Uint64()
 	}
 	base := draw(1, 1000, "get")
 	if draw(1, 1000, "get") != base {
@@ -159,7 +159,7 @@ func TestRandomDependsOnSeedSizeAndRow(t *testing.T) {
 }
 
 func TestBatchMemoryIsReused(t *testing.T) {
-	w := newWorkload(1000, 8, 1)
+	w := NewWorkload(1000, 8, 1)
 	var b Batch
 	random := w.random("set")
 	w.FillWrites(&b, random, 0, 100)

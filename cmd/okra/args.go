@@ -6,20 +6,27 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// optionsFirst returns args with the options of the verb before its other arguments, and "--"
-// between the two, since the framework reads no option after the first argument. What follows a
-// "--" of the user is never an option. Where help is asked for, nothing else is.
+// optionsFirst returns args with the options of the verb, which may be two words, before its other
+// arguments, and "--" between the two, since the framework reads no option after the first
+// argument. What follows a "--" of the user is never an option. Where help is asked for, nothing
+// else is.
 func optionsFirst(app *cli.App, args []string) []string {
 	if len(args) < 3 || args[len(args)-1] == "--generate-bash-completion" {
 		return args
 	}
 	cmd := app.Command(args[1])
-	if cmd == nil || len(cmd.Subcommands) > 0 {
+	if cmd == nil {
 		return args
+	}
+	verb := args[:2:2]
+	for _, sub := range cmd.Subcommands {
+		if sub.HasName(args[2]) {
+			cmd, verb = sub, args[:3:3]
+		}
 	}
 	takesValue := valueOptions(cmd)
 	var options, rest []string
-	for i := 2; i < len(args); i++ {
+	for i := len(verb); i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
 			rest = append(rest, args[i+1:]...)
@@ -30,12 +37,12 @@ func optionsFirst(app *cli.App, args []string) []string {
 			continue
 		}
 		if name := strings.TrimLeft(arg, "-"); name == "h" || name == "help" {
-			return []string{args[0], args[1], "--help"}
+			return append(verb, "--help")
 		}
 		if takesValue[strings.TrimLeft(arg, "-")] {
 			if i+1 == len(args) {
 				// The framework says that the value is missing, if nothing follows.
-				return append(append([]string{args[0], args[1]}, options...), arg)
+				return append(append(verb, options...), arg)
 			}
 			i++
 			options = append(options, arg, args[i])
@@ -43,7 +50,7 @@ func optionsFirst(app *cli.App, args []string) []string {
 		}
 		options = append(options, arg)
 	}
-	out := append([]string{args[0], args[1]}, options...)
+	out := append(verb, options...)
 	return append(append(out, "--"), rest...)
 }
 

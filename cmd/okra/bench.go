@@ -28,10 +28,11 @@ Examples:
   okra bench --value-size 100 --no-sync   larger values, commits not flushed
   okra bench --dir /mnt/disk --json >old.json
   okra bench --dir /mnt/disk --compare old.json
+  okra bench durability --quick           a suite: the word is a command below
 
-The last judges each row against an earlier run: "slower" or "faster" if the
-middle halves of the ratios of the iterations do not overlap and the ratios
-differ by more than a fifth, else "same".
+With --compare each row is judged against an earlier run: "slower" or "faster"
+if the middle halves of the ratios of the iterations do not overlap and the
+ratios differ by more than a fifth, else "same".
 
 Three rows run only when --rows names them; unless --entries is given, each has
 a size of its own:
@@ -45,10 +46,15 @@ a size of its own:
 
 // benchCommand is okra bench: okra against plain LMDB, as package bench measures them.
 func benchCommand() *cli.Command {
+	var suites []*cli.Command
+	for _, s := range benchSuites() {
+		suites = append(suites, suiteCommand(s))
+	}
 	return &cli.Command{
 		Name:        "bench",
 		Usage:       "measure okra against plain LMDB",
-		UsageText:   "okra bench [OPTIONS]",
+		UsageText:   "okra bench [OPTIONS]\nokra bench SUITE [OPTIONS]",
+		Subcommands: suites,
 		Description: benchDescription,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "entries", DefaultText: "1k, 50k, 1m",

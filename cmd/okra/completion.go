@@ -48,15 +48,20 @@ func runCompletion(c *cli.Context) error {
 }
 
 // The scripts ask okra itself, by an option which must come last. Verbs are completed in the first
-// place, options after a dash, file names elsewhere.
+// place, what bench can be followed by in the second, options after a dash, file names elsewhere.
 
 const bashCompletion = `_okra() {
   local cur="${COMP_WORDS[COMP_CWORD]}"
   local -a asked=()
   COMPREPLY=()
-  if [[ "$COMP_CWORD" -gt 1 ]]; then
+  if [[ "$COMP_CWORD" == 2 && "${COMP_WORDS[1]}" == bench && "$cur" != -* ]]; then
+    asked=(bench)
+  elif [[ "$COMP_CWORD" -gt 1 ]]; then
     [[ "$cur" == -* ]] || return 0
     asked=("${COMP_WORDS[1]}" "$cur")
+    if [[ "$COMP_CWORD" -gt 2 && "${COMP_WORDS[1]}" == bench && "${COMP_WORDS[2]}" != -* ]]; then
+      asked=(bench "${COMP_WORDS[2]}" "$cur")
+    fi
   fi
   COMPREPLY=($(compgen -W "$(okra "${asked[@]}" --generate-bash-completion 2>/dev/null)" -- "$cur"))
 }
@@ -67,12 +72,17 @@ const zshCompletion = `#compdef okra
 _okra() {
   local cur="${words[CURRENT]}"
   local -a asked found
-  if (( CURRENT > 2 )); then
+  if [[ $CURRENT == 3 && "${words[2]}" == bench && "$cur" != -* ]]; then
+    asked=(bench)
+  elif (( CURRENT > 2 )); then
     if [[ "$cur" != -* ]]; then
       _files
       return
     fi
     asked=("${words[2]}" "$cur")
+    if [[ $CURRENT -gt 3 && "${words[2]}" == bench && "${words[3]}" != -* ]]; then
+      asked=(bench "${words[3]}" "$cur")
+    fi
   fi
   found=("${(@f)$(okra "${asked[@]}" --generate-bash-completion 2>/dev/null)}")
   compadd -a found

@@ -36,7 +36,11 @@ func (e *exitError) Unwrap() error { return e.err }
 func usagef(c *cli.Context, format string, args ...any) error {
 	verb, help := "", "okra --help"
 	if c.Command != nil && c.Command.Name != c.App.Name && c.Command.Name != "" {
-		verb, help = c.Command.Name+": ", "okra "+c.Command.Name+" --help"
+		name := c.Command.Name
+		if above := c.Lineage(); len(above) > 1 && above[1].Command != nil && above[1].Command.Name == "bench" {
+			name = "bench " + name
+		}
+		verb, help = name+": ", "okra "+name+" --help"
 	}
 	err := fmt.Errorf(format, args...)
 	return &exitError{exitUsage, fmt.Errorf("%s%w; see %s", verb, err, help)}

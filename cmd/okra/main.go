@@ -12,9 +12,13 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/okradb/okra-go/bench/suite"
 )
 
 func main() {
+	// A process that a benchmark has started does its part and ends here.
+	suite.Serve(benchSuites()...)
 	os.Exit(run(os.Args))
 }
 
@@ -70,7 +74,13 @@ func newApp() *cli.App {
 		ExitErrHandler:       func(*cli.Context, error) {}, // report does it
 		Commands:             verbs(),
 	}
-	for _, cmd := range app.Commands {
+	tidyCommands(app.Commands)
+	return app
+}
+
+// tidyCommands gives all commands what they have in common.
+func tidyCommands(commands []*cli.Command) {
+	for _, cmd := range commands {
 		cmd.HideHelpCommand = true
 		cmd.OnUsageError = onUsageError
 		for _, f := range cmd.Flags {
@@ -78,8 +88,8 @@ func newApp() *cli.App {
 				b.DisableDefaultText = true
 			}
 		}
+		tidyCommands(cmd.Subcommands)
 	}
-	return app
 }
 
 // noVerb handles a command line without a known verb.

@@ -14,10 +14,12 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/okradb/okra-go/bench/suite"
 	"github.com/okradb/okra-go/okra"
 )
 
 func TestMain(m *testing.M) {
+	suite.Serve(benchSuites()...)
 	testscript.Main(m, map[string]func(){"okra": main})
 }
 

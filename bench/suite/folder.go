@@ -1,0 +1,68 @@
+package suite
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// folderSize returns the size of all files in dir but lock files.
+func folderSize(dir string) (int64, error) {
+	var size int64
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || strings.HasSuffix(path, "lock.mdb") {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		size += info.Size()
+		return nil
+	})
+	return size, err
+}
+
+// syncFolder flushes all files in dir to disk.
+func syncFolder(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		file, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(file.Sync(), file.Close())
+	})
+}
+
+// syncTime returns how long it takes to write a page to a file in dir and to flush it, the median
+// of some tries. Where that cannot be found out it returns the time of a usual disk: it is for
+// estimates only, and the run that follows says what is wrong with dir.
+func syncTime(dir string) time.Duration {
+	const usual, tries, page = 2 * time.Millisecond, 9, 4096
+	file, err := os.CreateTemp(dir, "okra-bench-sync-")
+	if err != nil {
+		return usual
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	var times []time.Duration
+	for i := range tries {
+		start := time.Now()
+		if _, err := file.WriteAt(make([]byte, page), int64(i)*page); err != nil {
+			return usual
+		}
+		if err := file.Sync(); err != nil {
+			return usual
+		}
+		times = append(times, time.Since(start))
+	}
+	slices.Sort(times)
+	return times[tries/2]
+}

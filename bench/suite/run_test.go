@@ -1,0 +1,236 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+)
+
+func TestRun(t *testing.T) {
+	o, cells := plan(t, "plain", "helped")
+	var done []Result
+	var progress []Progress
+	results, err := Run(t.Context(), testSuite(), o, cells, Hooks{
+		Done:     func(r Result) error { done = append(done, r); return nil },
+		Progress: func(p Progress) { progress = append(progress, p) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != 2 || len(done) != 2 {
+		t.Fatalf("%d results, %d done", len(results), len(done))
+	}
+	// Two repetitions of two sides, and of one.
+	if len(progress) != 6 || progress[5].Done != 5 || progress[5].Total != 6 {
+		t.Errorf("progress %+v", progress)
+	}
+	r := results[0]
+	if r.Suite != "test" || r.Name != "plain" || r.Param("n") != "7" || r.Seed != 9 || r.Repetitions != 2 ||
+		r.Quick || r.Machine.Cores < 1 || r.Finished.IsZero() || len(r.Sides) != 3 {
+		t.Errorf("result %+v", r)
+	}
+	for _, s := range r.Sides[:2] {
+		if len(s.Measurements) != 2 || s.Median != 2 || s.FileSize != int64(len(entry)) {
+			t.Errorf("side %+v", s)
+		}
+		if runtime.GOOS == "linux" && (s.PeakMemory < 1<<20 || s.PeakMemory > 1<<30) {
+			t.Errorf("peak memory of %d bytes", s.PeakMemory)
+		}
+		// Another seed in each repetition: the sums are of the seed and the random numbers.
+		if s.Measurements[0].Sum == s.Measurements[1].Sum {
+			t.Errorf("two repetitions did the same")
+		}
+	}
+	if r.Sides[1].Verdict != "same" || r.Sides[1].Ratio != 1 {
+		t.Errorf("side %+v", r.Sides[1])
+	}
+	if s := r.Sides[2]; s.Absent != "not installed" || len(s.Measurements) != 0 {
+		t.Errorf("absent side %+v", s)
+	}
+}
+
+// Each cell of failing has a side that does not do its work, or does it wrong. None may give
+// figures, and none keeps the others from being measured.
+func TestRunFailsWhenWorkIsNotDone(t *testing.T) {
+	o, cells := plan(t, "failing", "plain")
+	results, err := Run(t.Context(), testSuite(), o, cells, Hooks{})
+	if len(results) != 1 || results[0].Name != "plain" {
+		t.Errorf("%d results", len(results))
+	}
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for name, f := range failing() {
+		if !slices.ContainsFunc(strings.Split(err.Error(), "cells: "), func(one string) bool {
+			return strings.HasPrefix(one, "failing "+name) && strings.Contains(one, "lmdb, repetition 1: ") &&
+				strings.Contains(one, f.want)
+		}) {
+			t.Errorf("%s: no %q in:\n%v", name, f.want, err)
+		}
+	}
+}
+
+func TestRunShares(t *testing.T) {
+	o, cells := plan(t, "shared")
+	results, err := Run(t.Context(), testSuite(), o, cells, Hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(cell, side, repetition int) float64 {
+		return results[cell].Sides[side].Measurements[repetition].Value
+	}
+	for side := range 2 {
+		if of(0, side, 0) != of(0, side, 1) || of(0, side, 0) != of(1, side, 0) {
+			t.Errorf("side %d was prepared twice", side)
+		}
+	}
+	if of(0, 0, 0) == of(0, 1, 0) {
+		t.Error("the sides share one folder")
+	}
+}
+
+// alive reports whether the process of the number that the file at path holds still runs, after
+// a little patience.
+func alive(t *testing.T, path string) bool {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		p, err := process.NewProcess(int32(pid))
+		if err != nil {
+			return false
+		}
+		// One that has ended is there until somebody asks for its end, which nobody may do.
+		status, err := p.Status()
+		if err != nil || slices.Contains(status, process.Zombie) {
+			return false
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return true
+}
+
+// A helper that nobody has waited for is gone when the cell is done.
+func TestRunEndsHelpers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pid")
+	t.Setenv("OKRA_TEST_PID", path)
+	o, cells := plan(t, "abandoned")
+	o.Repetitions = 1
+	if _, err := Run(t.Context(), testSuite(), o, cells, Hooks{}); err != nil {
+		t.Fatal(err)
+	}
+	if alive(t, path) {
+		t.Error("the helper is still there")
+	}
+}
+
+// Cancelling, as Ctrl-C does, kills processes and their helpers, leaves no folder and returns what
+// was finished.
+func TestRunCancel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pid")
+	t.Setenv("OKRA_TEST_PID", path)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		defer cancel()
+		for ctx.Err() == nil {
+			if _, err := os.Stat(path); err == nil {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	o, cells := plan(t, "plain", "endless")
+	start := time.Now()
+	results, err := Run(ctx, testSuite(), o, cells, Hooks{})
+	if !errors.Is(err, context.Canceled) || len(results) != 1 || results[0].Name != "plain" {
+		t.Errorf("%d results, %v", len(results), err)
+	}
+	if alive(t, path) {
+		t.Error("the helper is still there")
+	}
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestRunStopsWhenResultIsRefused(t *testing.T) {
+	full := errors.New("no space")
+	o, cells := plan(t, "plain", "helped")
+	results, err := Run(t.Context(), testSuite(), o, cells, Hooks{Done: func(Result) error { return full }})
+	if !errors.Is(err, full) || len(results) != 1 {
+		t.Errorf("%d results, %v", len(results), err)
+	}
+}
+
+func TestRunRefusesCells(t *testing.T) {
+	ok := Cell{Group: "g", Name: "n", Ops: 1, Sides: []Side{good("okra")}}
+	idle, lonely := ok, ok
+	idle.Ops = 0
+	lonely.Sides = []Side{{Name: "okra", Absent: "not here"}}
+	for want, cells := range map[string][]Cell{
+		"two cells":     {ok, ok},
+		"no operations": {idle},
+		"no side":       {lonely},
+	} {
+		_, err := Run(t.Context(), Suite{Name: "x"}, Options{Dir: emptyDir(t)}, cells, Hooks{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	_, err := Run(t.Context(), Suite{Name: "x"}, Options{Dir: "no/such/folder"}, []Cell{ok}, Hooks{})
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	s := testSuite()
+	o, cells, err := Plan(s, Options{}, nil)
+	if err != nil || o.Repetitions != 5 || !slices.Equal(o.Sizes["n"], []int{7, 8}) || o.SyncTime <= 0 {
+		t.Errorf("options %+v, %v", o, err)
+	}
+	if got, want := Estimate(o, cells), time.Duration(len(cells)*5)*time.Second; got != want {
+		t.Errorf("estimate %v, want %v", got, want)
+	}
+	o, cells, err = Plan(s, Options{Quick: true}, []string{"N=3 PLAIN", "helped"})
+	if err != nil || o.Repetitions != 3 || len(cells) != 2 {
+		t.Errorf("options %+v, %d cells, %v", o, len(cells), err)
+	}
+	if _, _, err = Plan(s, Options{}, []string{"plain x"}); err == nil || !strings.Contains(err.Error(), "cells: plain n=7") {
+		t.Errorf("error %v", err)
+	}
+	for _, bad := range []Options{{Repetitions: -1}, {Sizes: map[string][]int{"n": {0}}}} {
+		if _, _, err := Plan(s, bad, nil); err == nil {
+			t.Errorf("%+v: no error", bad)
+		}
+	}
+}
+
+func TestPercentiles(t *testing.T) {
+	var times []time.Duration
+	for i := range 101 {
+		times = append(times, time.Duration(100-i)*time.Microsecond)
+	}
+	if p50, p99 := Percentiles(times); p50 != 50 || p99 != 99 {
+		t.Errorf("%v and %v", p50, p99)
+	}
+	if p50, p99 := Percentiles(nil); p50 != 0 || p99 != 0 {
+		t.Errorf("%v and %v of nothing", p50, p99)
+	}
+}

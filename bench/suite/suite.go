@@ -1,0 +1,131 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/okradb/okra-go/bench"
+)
+
+// Suite is a set of cells that answers one question.
+type Suite struct {
+	Name        string // a word of the command line
+	Usage       string // one line of its help
+	Description string // the rest of its help, with examples
+
+	// Sizes can be chosen by the user, by a flag each.
+	Sizes []Size
+
+	// Cells returns the cells to measure. Every process of a run calls it and finds its work in
+	// what it returns, so it must depend on the options alone and do no work.
+	Cells func(o Options) ([]Cell, error)
+
+	// Derive returns tables of what follows from results of this suite: these may be of part of
+	// the cells only, and of several runs. Nil makes none.
+	Derive func(results []Result) []bench.Table
+}
+
+// Size is one number, or several, with their defaults in full and in quick runs.
+type Size struct {
+	Name, Usage string
+	Full, Quick []int
+	Bytes       bool // a size in bytes, else a count
+}
+
+// Options are the choices of a run. Plan fills in the defaults.
+type Options struct {
+	Quick       bool             `json:"quick"`
+	Repetitions int              `json:"repetitions"` // default: 5, or 3 if Quick
+	Seed        uint64           `json:"seed"`        // of all random choices
+	Sizes       map[string][]int `json:"sizes"`       // by the names of the suite's; default: theirs
+	Dir         string           `json:"dir"`         // folders are made inside; default: the system's for temporary files
+
+	// SyncTime is how long a small write and its sync take in Dir, for estimates. Plan measures it.
+	SyncTime time.Duration `json:"sync_time_ns"`
+}
+
+// maxSize bounds the sizes that may be asked for.
+const maxSize = 1 << 32
+
+// Plan returns o with its defaults, and the cells of s that terms name: a term names the cells
+// that have all of its words somewhere in group, name and parameters, in any case. Without terms
+// it returns all. A term that names no cell is an error, which lists the cells.
+func Plan(s Suite, o Options, terms []string) (Options, []Cell, error) {
+	if o.Repetitions < 0 {
+		return o, nil, errors.New("number of repetitions is negative")
+	}
+	if o.Repetitions == 0 && o.Quick {
+		o.Repetitions = 3
+	}
+	if o.Repetitions == 0 {
+		o.Repetitions = 5
+	}
+	sizes := make(map[string][]int)
+	for _, size := range s.Sizes {
+		chosen := o.Sizes[size.Name]
+		switch {
+		case len(chosen) > 0:
+		case o.Quick:
+			chosen = size.Quick
+		default:
+			chosen = size.Full
+		}
+		if slices.Min(chosen) < 1 || slices.Max(chosen) > maxSize {
+			return o, nil, fmt.Errorf("%s: not between 1 and 2^32", size.Name)
+		}
+		sizes[size.Name] = chosen
+	}
+	o.Sizes = sizes
+	o.SyncTime = syncTime(o.Dir)
+	cells, err := s.Cells(o)
+	if err != nil {
+		return o, nil, err
+	}
+	cells, err = choose(cells, terms)
+	return o, cells, err
+}
+
+// Estimate is how long the cells will take, by their own estimates.
+func Estimate(o Options, cells []Cell) time.Duration {
+	var sum time.Duration
+	for _, c := range cells {
+		sum += c.Cost * time.Duration(o.Repetitions)
+	}
+	return sum
+}
+
+func choose(cells []Cell, terms []string) ([]Cell, error) {
+	if len(terms) == 0 {
+		return cells, nil
+	}
+	chosen := make([]bool, len(cells))
+	for _, term := range terms {
+		words := strings.Fields(strings.ToLower(term))
+		found := false
+		for i, c := range cells {
+			title := strings.ToLower(c.title())
+			if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
+				return !strings.Contains(title, w)
+			}) {
+				chosen[i], found = true, true
+			}
+		}
+		if !found {
+			var names []string
+			for _, c := range cells {
+				names = append(names, c.title())
+			}
+			return nil, fmt.Errorf("no cell is named %q; the cells are:\n  %s", term, strings.Join(names, "\n  "))
+		}
+	}
+	var selected []Cell
+	for i, c := range cells {
+		if chosen[i] {
+			selected = append(selected, c)
+		}
+	}
+	return selected, nil
+}
