@@ -23,12 +23,12 @@ func (p *pass) openLevel() (int, error) {
 
 // open sends the first list of a pass.
 func (p *pass) open() error {
+	p.found.reset()
+	p.found.add(gap{descend: true})
 	level, err := p.openLevel()
 	if err != nil {
 		return err
 	}
-	p.found.reset()
-	p.found.add(gap{descend: true})
 	return p.list(level, true)
 }
 

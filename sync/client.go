@@ -222,13 +222,13 @@ func (c *client) pass(win window) (next []byte, err error) {
 		if yes {
 			items, err = c.ahead(p, head.last)
 		} else {
-			err = p.find(false)
+			err = p.look()
 		}
 		if err != nil {
 			return nil, err
 		}
 	default:
-		if err := p.find(false); err != nil {
+		if err := p.look(); err != nil {
 			return nil, err
 		}
 	}

@@ -58,6 +58,25 @@ func newPass(w *wire, h *held, work *Budget, s salt, win window) *pass {
 	return p
 }
 
+// find answers a list that has been read, and so on in turns with the peer until one side has
+// nothing more to look into.
+func (p *pass) find() error {
+	final, err := p.answer()
+	if final || err != nil {
+		return err
+	}
+	return p.look()
+}
+
+// look reads the peer's list, and then finds as find does.
+func (p *pass) look() error {
+	final, err := p.read(false)
+	if final || err != nil {
+		return err
+	}
+	return p.find()
+}
+
 // listing walks again over the nodes that we have listed, as the peer names gaps in them.
 type listing struct {
 	p    *pass

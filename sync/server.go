@@ -165,14 +165,18 @@ func (s *server) answer(body []byte) error {
 			return err
 		}
 	}
-	if err := s.w.send(frameHead, head.encode()); err != nil {
+	// The list of the opening comes in any case, and is read before anything is sent: while one
+	// side sends, the other must not.
+	if head.status == statusList {
+		_, err = p.read(true)
+	} else {
+		_, err = drain(s.w)
+	}
+	if err != nil {
 		return err
 	}
-	// The list of the opening comes in any case.
-	if head.status != statusList {
-		if _, err := drain(s.w); err != nil {
-			return err
-		}
+	if err := s.w.send(frameHead, head.encode()); err != nil {
+		return err
 	}
 	switch head.status {
 	case statusEqual:
@@ -182,7 +186,7 @@ func (s *server) answer(body []byte) error {
 			p.own.add(keyRange{from: append(o.last, 0)})
 		}
 	default:
-		if err := p.find(true); err != nil {
+		if err := p.find(); err != nil {
 			return err
 		}
 	}
@@ -191,21 +195,6 @@ func (s *server) answer(body []byte) error {
 		return nil
 	}
 	return s.items(p, o)
-}
-
-// find looks for what differs, in turns with the peer, until one side has nothing more to look
-// into. The answering side begins with reading the first list.
-func (p *pass) find(first bool) error {
-	for {
-		final, err := p.read(first)
-		if final || err != nil {
-			return err
-		}
-		first = false
-		if final, err = p.answer(); final || err != nil {
-			return err
-		}
-	}
 }
 
 // items sends what only we have.
