@@ -219,7 +219,7 @@ func (p *pass) follow(r *listReader) error {
 			return err
 		}
 		if !g.descend {
-			err = p.add(from, to, false)
+			err = p.add(from, to, p.level == 0 && g.length == 1)
 		} else {
 			err = p.compare(r, from, to)
 		}

@@ -112,7 +112,7 @@ func (s *server) pass(body []byte) error {
 	s.sum.Passes++
 	err := s.answer(body)
 	switch {
-	case errors.Is(err, errReopened):
+	case errors.Is(err, errLeft):
 		return nil
 	case errors.Is(err, errMoved):
 		s.hold = min(2*s.hold, max(mostHold, s.limits.Hold))

@@ -242,18 +242,27 @@ func (w *wire) readLength() (int, error) {
 // unread has receive return the last frame again.
 func (w *wire) unread() { w.again = true }
 
-// errReopened says that the asking side begins the pass again.
-var errReopened = errors.New("pass was opened again")
+// errLeft says that the asking side wants no more of the pass.
+var errLeft = errors.New("pass was left")
 
-// expect receives a frame of one type.
+// expect receives a frame of one type. In place of a list the asking side may begin something
+// else, or end the session: that it knows enough shows before the lists do.
 func (w *wire) expect(want frameType, phase string) ([]byte, error) {
+	leave := want == frameList && !w.asking
+	if leave {
+		if ended, err := w.ended(phase); err != nil {
+			return nil, err
+		} else if ended {
+			return nil, errLeft
+		}
+	}
 	t, body, err := w.receive(phase)
 	if err != nil {
 		return nil, err
 	}
-	if t == frameOpen && want == frameList && !w.asking {
+	if leave && (t == frameOpen || t == frameChanges || t == frameDone) {
 		w.unread()
-		return nil, errReopened
+		return nil, errLeft
 	}
 	if t != want {
 		return nil, w.unexpected(t)
