@@ -20,13 +20,13 @@ type job struct {
 }
 
 const (
-	jobItems  = 128       // items of a job, at most about
-	jobLeast  = 8         // and at least, unless there are fewer: less is not worth handing over
-	jobBytes  = 64 << 10  // bytes of a batch, about; a larger value is alone in its batch
-	jobHashes = 64 << 10  // bytes of child hashes of a job
-	jobsAhead = 3         // jobs under way at once
-	aloneMost = 256 << 10 // bytes to hash before a second goroutine is worth its start
-	spins     = 20000     // looks at a job before sleeping, some 10 µs
+	jobItems  = 128      // items of a job, at most about
+	jobLeast  = 8        // and at least, unless there are fewer: less is not worth handing over
+	jobBytes  = 64 << 10 // bytes of a batch, about; a larger value is alone in its batch
+	jobHashes = 64 << 10 // bytes of child hashes of a job
+	jobsAhead = 3        // jobs under way at once
+	aloneMost = 48 << 10 // bytes to hash before a second goroutine is worth its start
+	spins     = 20000    // looks at a job before sleeping, some 10 µs
 )
 
 func (j *job) reset() {
@@ -60,17 +60,19 @@ type stage interface {
 }
 
 // A crew hashes the jobs of a flush: the flushing goroutine alone at first, and with another
-// beside it once there has been enough to hash to be worth that. The zero crew is ready.
+// beside it once there is enough to hash to be worth that. The zero crew is ready.
 type crew struct {
-	alone int       // bytes hashed alone
-	todo  chan *job // for the other goroutine; nil while alone
+	size  int       // bytes to hash so far
+	todo  chan *job // for the other goroutine, nil tells it to end; a nil channel while alone
 	ended chan struct{}
 }
 
 // dismiss ends the other goroutine, if there is one, and waits for its end.
 func (c *crew) dismiss() {
 	if c.todo != nil {
-		close(c.todo)
+		c.todo <- nil
+		for i := 0; i < spins && len(c.ended) == 0; i++ {
+		}
 		<-c.ended
 	}
 }
@@ -78,12 +80,12 @@ func (c *crew) dismiss() {
 // work hashes jobs until there are no more. It looks a while for the next before it sleeps,
 // since to be woken takes longer than a job.
 func (c *crew) work() {
-	defer close(c.ended)
+	defer func() { c.ended <- struct{}{} }()
 	for {
 		for i := 0; i < spins && len(c.todo) == 0; i++ {
 		}
-		j, ok := <-c.todo
-		if !ok {
+		j := <-c.todo
+		if j == nil {
 			return
 		}
 		j.stage.hash(j)
@@ -99,9 +101,14 @@ func (c *crew) ahead() int {
 	return jobsAhead
 }
 
-// push hands over a job that is filled.
-func (c *crew) push(s stage, j *job) {
+// push hands over a job that is filled, and whether more follow in its stage.
+func (c *crew) push(s stage, j *job, more bool) {
 	j.stage, j.done = s, false
+	c.size += j.size
+	if c.todo == nil && more && c.size+2*j.size > aloneMost && runtime.GOMAXPROCS(0) > 1 {
+		c.todo, c.ended = make(chan *job, jobsAhead), make(chan struct{}, 1)
+		go c.work()
+	}
 	if c.todo == nil {
 		return
 	}
@@ -115,10 +122,6 @@ func (c *crew) push(s stage, j *job) {
 func (c *crew) wait(j *job) {
 	if c.todo == nil {
 		j.stage.hash(j)
-		if c.alone += j.size; c.alone > aloneMost && runtime.GOMAXPROCS(0) > 1 {
-			c.todo, c.ended = make(chan *job, jobsAhead), make(chan struct{})
-			go c.work()
-		}
 		return
 	}
 	for !j.done {
@@ -150,7 +153,7 @@ func run(s stage, jobs *[jobsAhead]job, c *crew) error {
 			if more, err = s.fill(j); err != nil {
 				return err
 			}
-			c.push(s, j)
+			c.push(s, j, more)
 			filled++
 			continue
 		}
