@@ -13,7 +13,7 @@ type job struct {
 
 	got Gathered // the children of the nodes in batch
 
-	size   int // bytes to hash
+	size   int // bytes to hash, about
 	stage  stage
 	hashed chan struct{} // a token when the other goroutine has hashed it
 	done   bool          // the flushing goroutine has
@@ -25,7 +25,8 @@ const (
 	jobBytes  = 64 << 10 // bytes of a batch, about; a larger value is alone in its batch
 	jobHashes = 64 << 10 // bytes of child hashes of a job
 	jobsAhead = 3        // jobs under way at once
-	aloneMost = 48 << 10 // bytes to hash before a second goroutine is worth its start
+	hashLeast = 64       // bytes, one block: to hash fewer takes as long
+	aloneMost = 32 << 10 // bytes to hash before a second goroutine is worth its start
 	spins     = 20000    // looks at a job before sleeping, some 10 µs
 )
 
