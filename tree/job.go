@@ -27,7 +27,7 @@ const (
 	jobsAhead = 3        // jobs under way at once
 	hashLeast = 64       // bytes, one block: to hash fewer takes as long
 	aloneMost = 32 << 10 // bytes to hash before a second goroutine is worth its start
-	spins     = 20000    // looks at a job before sleeping, some 10 µs
+	spins     = 5000     // looks at a channel before sleeping, some 20 µs
 )
 
 func (j *job) reset() {
@@ -64,7 +64,7 @@ type stage interface {
 // beside it once there is enough to hash to be worth that. The zero crew is ready.
 type crew struct {
 	size  int       // bytes to hash so far
-	todo  chan *job // for the other goroutine, nil tells it to end; a nil channel while alone
+	todo  chan *job // for the other goroutine, which a nil job ends; no channel while alone
 	ended chan struct{}
 }
 
@@ -72,20 +72,23 @@ type crew struct {
 func (c *crew) dismiss() {
 	if c.todo != nil {
 		c.todo <- nil
-		for i := 0; i < spins && len(c.ended) == 0; i++ {
-		}
-		<-c.ended
+		take(c.ended)
 	}
 }
 
-// work hashes jobs until there are no more. It looks a while for the next before it sleeps,
-// since to be woken takes longer than a job.
+// take receives from c. It looks a while before it sleeps, since to be woken takes longer than a
+// job.
+func take[T any](c chan T) T {
+	for i := 0; i < spins && len(c) == 0; i++ {
+	}
+	return <-c
+}
+
+// work hashes jobs until it is told to end.
 func (c *crew) work() {
 	defer func() { c.ended <- struct{}{} }()
 	for {
-		for i := 0; i < spins && len(c.todo) == 0; i++ {
-		}
-		j := <-c.todo
+		j := take(c.todo)
 		if j == nil {
 			return
 		}
@@ -102,7 +105,8 @@ func (c *crew) ahead() int {
 	return jobsAhead
 }
 
-// push hands over a job that is filled, and whether more follow in its stage.
+// push hands over a job that is filled, and says whether more follow in its stage: then as much
+// as two like it, by what share makes of a stage.
 func (c *crew) push(s stage, j *job, more bool) {
 	j.stage, j.done = s, false
 	c.size += j.size
@@ -131,9 +135,7 @@ func (c *crew) wait(j *job) {
 			next.stage.hash(next)
 			next.done = true
 		default:
-			for i := 0; i < spins && len(j.hashed) == 0; i++ {
-			}
-			<-j.hashed
+			take(j.hashed)
 			return
 		}
 	}
