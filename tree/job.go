@@ -13,20 +13,21 @@ type job struct {
 
 	got Gathered // the children of the nodes in batch
 
-	size   int // bytes to hash
+	size   int // bytes to hash, about
 	stage  stage
 	hashed chan struct{} // a token when the other goroutine has hashed it
 	done   bool          // the flushing goroutine has
 }
 
 const (
-	jobItems  = 128       // items of a job, at most about
-	jobLeast  = 8         // and at least, unless there are fewer: less is not worth handing over
-	jobBytes  = 64 << 10  // bytes of a batch, about; a larger value is alone in its batch
-	jobHashes = 64 << 10  // bytes of child hashes of a job
-	jobsAhead = 3         // jobs under way at once
-	aloneMost = 256 << 10 // bytes to hash before a second goroutine is worth its start
-	spins     = 20000     // looks at a job before sleeping, some 10 µs
+	jobItems  = 128      // items of a job, at most about
+	jobLeast  = 8        // and at least, unless there are fewer: less is not worth handing over
+	jobBytes  = 64 << 10 // bytes of a batch, about; a larger value is alone in its batch
+	jobHashes = 64 << 10 // bytes of child hashes of a job
+	jobsAhead = 3        // jobs under way at once
+	hashLeast = 64       // bytes, one block: to hash fewer takes as long
+	aloneMost = 32 << 10 // bytes to hash before a second goroutine is worth its start
+	spins     = 5000     // looks at a channel before sleeping, some 20 µs
 )
 
 func (j *job) reset() {
@@ -60,30 +61,35 @@ type stage interface {
 }
 
 // A crew hashes the jobs of a flush: the flushing goroutine alone at first, and with another
-// beside it once there has been enough to hash to be worth that. The zero crew is ready.
+// beside it once there is enough to hash to be worth that. The zero crew is ready.
 type crew struct {
-	alone int       // bytes hashed alone
-	todo  chan *job // for the other goroutine; nil while alone
+	size  int       // bytes to hash so far
+	todo  chan *job // for the other goroutine, which a nil job ends; no channel while alone
 	ended chan struct{}
 }
 
 // dismiss ends the other goroutine, if there is one, and waits for its end.
 func (c *crew) dismiss() {
 	if c.todo != nil {
-		close(c.todo)
-		<-c.ended
+		c.todo <- nil
+		take(c.ended)
 	}
 }
 
-// work hashes jobs until there are no more. It looks a while for the next before it sleeps,
-// since to be woken takes longer than a job.
+// take receives from c. It looks a while before it sleeps, since to be woken takes longer than a
+// job.
+func take[T any](c chan T) T {
+	for i := 0; i < spins && len(c) == 0; i++ {
+	}
+	return <-c
+}
+
+// work hashes jobs until it is told to end.
 func (c *crew) work() {
-	defer close(c.ended)
+	defer func() { c.ended <- struct{}{} }()
 	for {
-		for i := 0; i < spins && len(c.todo) == 0; i++ {
-		}
-		j, ok := <-c.todo
-		if !ok {
+		j := take(c.todo)
+		if j == nil {
 			return
 		}
 		j.stage.hash(j)
@@ -99,9 +105,15 @@ func (c *crew) ahead() int {
 	return jobsAhead
 }
 
-// push hands over a job that is filled.
-func (c *crew) push(s stage, j *job) {
+// push hands over a job that is filled, and says whether more follow in its stage: then as much
+// as two like it, by what share makes of a stage.
+func (c *crew) push(s stage, j *job, more bool) {
 	j.stage, j.done = s, false
+	c.size += j.size
+	if c.todo == nil && more && c.size+2*j.size > aloneMost && runtime.GOMAXPROCS(0) > 1 {
+		c.todo, c.ended = make(chan *job, jobsAhead), make(chan struct{}, 1)
+		go c.work()
+	}
 	if c.todo == nil {
 		return
 	}
@@ -115,10 +127,6 @@ func (c *crew) push(s stage, j *job) {
 func (c *crew) wait(j *job) {
 	if c.todo == nil {
 		j.stage.hash(j)
-		if c.alone += j.size; c.alone > aloneMost && runtime.GOMAXPROCS(0) > 1 {
-			c.todo, c.ended = make(chan *job, jobsAhead), make(chan struct{})
-			go c.work()
-		}
 		return
 	}
 	for !j.done {
@@ -127,9 +135,7 @@ func (c *crew) wait(j *job) {
 			next.stage.hash(next)
 			next.done = true
 		default:
-			for i := 0; i < spins && len(j.hashed) == 0; i++ {
-			}
-			<-j.hashed
+			take(j.hashed)
 			return
 		}
 	}
@@ -150,7 +156,7 @@ func run(s stage, jobs *[jobsAhead]job, c *crew) error {
 			if more, err = s.fill(j); err != nil {
 				return err
 			}
-			c.push(s, j)
+			c.push(s, j, more)
 			filled++
 			continue
 		}

@@ -14,8 +14,8 @@ func (l *leaves) fill(j *job) (more bool, err error) {
 	j.reset()
 	n, size, most := 0, 0, min(len(l.refs), share(len(l.refs)))
 	for n < most && size < jobBytes {
-		w := l.t.buf.pending.at(l.refs[n].chunk, l.refs[n].off, l.t.format.K)
-		size += len(w.whole)
+		_, _, end := layout(l.t.buf.pending.chunks[l.refs[n].chunk][l.refs[n].off:], l.t.format.K)
+		size += max(hashLeast, end)
 		n++
 	}
 	j.refs, l.refs, j.size = l.refs[:n], l.refs[n:], size

@@ -107,19 +107,26 @@ type write struct {
 // at decodes the record at chunk and off. k is the hash length of the tree.
 func (p *pending) at(chunk, off uint32, k int) write {
 	b := p.chunks[chunk][off:]
-	n := int(binary.BigEndian.Uint32(b))
-	w := write{key: b[4 : 4+n : 4+n], mark: binary.BigEndian.Uint32(b[4+n:])}
-	end := recordHead + n
-	switch w.mark {
+	n, mark, end := layout(b, k)
+	return write{
+		key: b[4 : 4+n : 4+n], value: b[recordHead+n : end : end], mark: mark, whole: b[:end],
+	}
+}
+
+// layout returns the length of the key and the mark of the record that b begins with, and where
+// the record ends.
+func layout(b []byte, k int) (n int, mark uint32, end int) {
+	n = int(binary.BigEndian.Uint32(b))
+	mark = binary.BigEndian.Uint32(b[4+n:])
+	end = recordHead + n
+	switch mark {
 	case markDelete:
 	case markHash:
 		end += k
 	default:
-		end += int(w.mark)
+		end += int(mark)
 	}
-	w.value = b[recordHead+n : end : end]
-	w.whole = b[:end]
-	return w
+	return n, mark, end
 }
 
 // key decodes only the key of the record at r.
@@ -155,7 +162,8 @@ func (p *pending) each(k int, fn func(ref)) {
 	for c, b := range p.chunks {
 		for off := 0; off < len(b); {
 			fn(ref{chunk: uint32(c), off: uint32(off)})
-			off += len(p.at(uint32(c), uint32(off), k).whole)
+			_, _, end := layout(b[off:], k)
+			off += end
 		}
 	}
 }
