@@ -49,3 +49,16 @@ func ParseValueSize(s string) (int, error) {
 	}
 	return int(n), nil
 }
+
+// ParseRate reads a rate in bits a second, such as 20M or 1.5G, of at most 1 Tbit/s. 0 has no
+// bound.
+func ParseRate(s string) (float64, error) {
+	value, unit, err := humanize.ParseSI(s)
+	if err != nil || unit != "" && unit != "bit/s" {
+		return 0, fmt.Errorf("%q is no number of bits a second, such as 20M", s)
+	}
+	if value < 0 || value > 1e12 {
+		return 0, errors.New("rate: not between 0 and 1 Tbit/s")
+	}
+	return value, nil
+}

@@ -147,7 +147,7 @@ func (t frameType) carries() bool {
 
 // flush sends all frames that are queued.
 func (w *wire) flush() error {
-	w.sending = true
+	w.sending = w.sending || len(w.out) > 0
 	for len(w.out) > 0 {
 		n := min(len(w.out), 64<<10)
 		if err := w.conn.SetWriteDeadline(time.Now().Add(w.limits.Timeout)); err != nil {

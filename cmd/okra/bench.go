@@ -54,7 +54,7 @@ func benchCommand() *cli.Command {
 		Name:        "bench",
 		Usage:       "measure okra against plain LMDB",
 		UsageText:   "okra bench [OPTIONS]\nokra bench SUITE [OPTIONS]",
-		Subcommands: suites,
+		Subcommands: append(suites, benchSyncCommand()),
 		Description: benchDescription,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "entries", DefaultText: "1k, 50k, 1m",
