@@ -16,7 +16,7 @@ var errNotTaken = errors.New("the other side does not take what was written")
 // How long a program may take to end, after its input has ended and after it was asked to.
 const (
 	endTime  = 5 * time.Second
-	killTime = 2 * time.Second
+	killTime = time.Second
 )
 
 // A Process is a program whose standard input and output are a connection to a peer.
@@ -27,8 +27,10 @@ type Process struct {
 	stderr *lines
 	exited chan struct{}
 	left   bool // once exited: the program has left others behind
-	once   sync.Once
-	err    error // of Close
+
+	endTime, killTime time.Duration
+	once              sync.Once
+	err               error // of Close
 }
 
 // StartProcess starts cmd, whose streams must not be set. What it writes to its standard error
@@ -44,7 +46,8 @@ func StartProcess(cmd *exec.Cmd, stderr io.Writer) (*Process, error) {
 		ourIn.Close()
 		return nil, err
 	}
-	p := &Process{cmd: cmd, in: ourIn, out: ourOut, stderr: &lines{to: stderr}, exited: make(chan struct{})}
+	p := &Process{cmd: cmd, in: ourIn, out: ourOut, stderr: &lines{to: stderr},
+		exited: make(chan struct{}), endTime: endTime, killTime: killTime}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirIn, theirOut, p.stderr
 	cmd.WaitDelay = killTime // for what it has started and left behind with its standard error
 	setGroup(cmd)
@@ -87,9 +90,9 @@ func (p *Process) Close() error {
 func (p *Process) end() error {
 	p.in.Close()
 	p.out.Close()
-	if !p.wait(endTime) {
+	if !p.wait(p.endTime) {
 		terminate(p.cmd)
-		if !p.wait(killTime) {
+		if !p.wait(p.killTime) {
 			kill(p.cmd)
 			<-p.exited
 		}
