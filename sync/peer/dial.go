@@ -33,14 +33,14 @@ const (
 // those of the network and of ctx, and of package sync ErrBusy, ErrDenied if the peer does not
 // know us, and ErrProtocol.
 func Dial(ctx context.Context, me *Identity, to Address) (net.Conn, error) {
-	conn, err := dial(ctx, me, to)
+	conn, err := dial(ctx, me, to, handshakeTime)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", to, err)
 	}
 	return conn, nil
 }
 
-func dial(ctx context.Context, me *Identity, to Address) (net.Conn, error) {
+func dial(ctx context.Context, me *Identity, to Address, patience time.Duration) (net.Conn, error) {
 	raw, err := (&net.Dialer{Timeout: connectTime}).DialContext(ctx, "tcp", to.HostPort())
 	if err != nil {
 		return nil, err
@@ -51,9 +51,16 @@ func dial(ctx context.Context, me *Identity, to Address) (net.Conn, error) {
 		}
 		return nil
 	}))
-	if err := greeted(ctx, conn); err != nil {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := greeted(limited, conn); err != nil {
 		raw.Close()
-		if errors.Is(err, okrasync.ErrDenied) {
+		switch {
+		case ctx.Err() != nil:
+			err = ctx.Err()
+		case limited.Err() != nil:
+			err = fmt.Errorf("%w: no greeting within %v", okrasync.ErrTimeout, patience)
+		case errors.Is(err, okrasync.ErrDenied):
 			err = fmt.Errorf("%w: whoever runs it must allow our ID, %s", err, me.id)
 		}
 		return nil, err
@@ -61,21 +68,19 @@ func dial(ctx context.Context, me *Identity, to Address) (net.Conn, error) {
 	return conn, nil
 }
 
-// greeted does the handshake and waits for the greeting.
+// greeted does the handshake and waits for the greeting, until ctx ends.
 func greeted(ctx context.Context, conn *tls.Conn) error {
-	limited, cancel := context.WithTimeout(ctx, handshakeTime)
-	defer cancel()
-	if err := conn.HandshakeContext(limited); err != nil {
-		return handshakeError(ctx, err)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		return handshakeError(err)
 	}
-	stop := context.AfterFunc(limited, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	var greeting [1]byte
-	if _, err := io.ReadFull(conn, greeting[:]); err != nil {
-		return handshakeError(ctx, err)
-	}
+	_, err := io.ReadFull(conn, greeting[:])
 	if !stop() {
-		return handshakeError(ctx, limited.Err())
+		return ctx.Err()
+	}
+	if err != nil {
+		return handshakeError(err)
 	}
 	switch greeting[0] {
 	case greetWelcome:
@@ -88,16 +93,11 @@ func greeted(ctx context.Context, conn *tls.Conn) error {
 	return fmt.Errorf("%w: it greets us with %#x", okrasync.ErrProtocol, greeting[0])
 }
 
-// handshakeError says what err, met while setting up, means. Ctx is that of the caller.
-func handshakeError(ctx context.Context, err error) error {
+// handshakeError says what err, met before the greeting, means.
+func handshakeError(err error) error {
 	var notTLS tls.RecordHeaderError
 	var alert tls.AlertError
-	var timeout net.Error
 	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Errorf("%w: no handshake within %v", okrasync.ErrTimeout, handshakeTime)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: in the handshake", okrasync.ErrCut)
 	case errors.As(err, &notTLS), errors.As(err, &alert), errors.Is(err, errNoProtocol):

@@ -56,12 +56,13 @@ const mostPending = 128
 
 // A Server answers peers over TCP. Its methods may be called by many goroutines.
 type Server struct {
-	me      *Identity
-	db      *okra.DB
-	opts    ServerOptions
-	log     *slog.Logger
-	strange rate.Sometimes // lines about strangers, who could fill a disk with them
-	counts  *counts
+	me       *Identity
+	db       *okra.DB
+	opts     ServerOptions
+	log      *slog.Logger
+	strange  rate.Sometimes // lines about strangers, who could fill a disk with them
+	counts   *counts
+	patience time.Duration // with handshakes: handshakeTime
 
 	ctx    context.Context // of all sessions; ends when they are cut
 	cancel context.CancelCauseFunc
@@ -90,6 +91,7 @@ func NewServer(db *okra.DB, me *Identity, opts *ServerOptions) *Server {
 	s := &Server{
 		me:       me,
 		db:       db,
+		patience: handshakeTime,
 		strange:  rate.Sometimes{First: 10, Interval: time.Second},
 		sessions: make(map[*session]bool),
 		budgets:  make(map[ID]*okrasync.Budget),
@@ -220,7 +222,7 @@ func (s *Server) answer(raw net.Conn) {
 	opts := s.opts.Session
 	opts.Write = opts.Write && sess.grant.Access == Write
 	opts.Budget = sess.budget
-	opts.Log = nil
+	opts.Log = log
 	start := time.Now()
 	sum, err := okrasync.Serve(sess.ctx, conn, s.db, &opts)
 	if err != nil && sess.ctx.Err() != nil {
@@ -239,7 +241,7 @@ func (s *Server) answer(raw net.Conn) {
 
 // welcome does the handshake and greets the peer. The session it returns must leave.
 func (s *Server) welcome(raw net.Conn, conn *tls.Conn) (*session, error) {
-	if err := raw.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
+	if err := raw.SetDeadline(time.Now().Add(s.patience)); err != nil {
 		return nil, err
 	}
 	if err := conn.HandshakeContext(s.ctx); err != nil {
