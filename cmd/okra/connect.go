@@ -54,15 +54,15 @@ func connect(c *cli.Context, ctx context.Context, p peerAddress, db *okra.DB, wr
 		}
 		return &connection{conn, conn.Close}, nil
 	case p.ssh != nil:
-		return startProgram(c, sshCommand(c, *p.ssh, write))
+		return startProgram(c, ctx, sshCommand(c, *p.ssh, write))
 	case p.command != "":
-		return startProgram(c, exec.Command("/bin/sh", "-c", p.command))
+		return startProgram(c, ctx, exec.Command("/bin/sh", "-c", p.command))
 	}
 	return serveHere(ctx, db, write), nil
 }
 
-func startProgram(c *cli.Context, cmd *exec.Cmd) (*connection, error) {
-	proc, err := peer.StartProcess(cmd, c.App.ErrWriter)
+func startProgram(c *cli.Context, ctx context.Context, cmd *exec.Cmd) (*connection, error) {
+	proc, err := peer.StartProcess(ctx, cmd, c.App.ErrWriter)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,10 +18,13 @@ var errNotTaken = errors.New("the other side does not take what was written")
 const (
 	endTime  = 5 * time.Second
 	killTime = time.Second
+
+	hurriedTime = 200 * time.Millisecond // for the former, if nobody waits any longer
 )
 
 // A Process is a program whose standard input and output are a connection to a peer.
 type Process struct {
+	ctx    context.Context
 	cmd    *exec.Cmd
 	in     *os.File // the program reads what is written to it
 	out    *os.File
@@ -34,8 +38,9 @@ type Process struct {
 }
 
 // StartProcess starts cmd, whose streams must not be set. What it writes to its standard error
-// goes to stderr by whole lines, with escapes for what is not printable. Call Close at the end.
-func StartProcess(cmd *exec.Cmd, stderr io.Writer) (*Process, error) {
+// goes to stderr by whole lines, with escapes for what is not printable. Call Close at the end;
+// if ctx has ended by then, that has less patience.
+func StartProcess(ctx context.Context, cmd *exec.Cmd, stderr io.Writer) (*Process, error) {
 	theirIn, ourIn, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -46,7 +51,7 @@ func StartProcess(cmd *exec.Cmd, stderr io.Writer) (*Process, error) {
 		ourIn.Close()
 		return nil, err
 	}
-	p := &Process{cmd: cmd, in: ourIn, out: ourOut, stderr: &lines{to: stderr},
+	p := &Process{ctx: ctx, cmd: cmd, in: ourIn, out: ourOut, stderr: &lines{to: stderr},
 		exited: make(chan struct{}), endTime: endTime, killTime: killTime}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirIn, theirOut, p.stderr
 	cmd.WaitDelay = killTime // for what it has started and left behind with its standard error
@@ -90,7 +95,11 @@ func (p *Process) Close() error {
 func (p *Process) end() error {
 	p.in.Close()
 	p.out.Close()
-	if !p.wait(p.endTime) {
+	patience := p.endTime
+	if p.ctx.Err() != nil {
+		patience = min(patience, hurriedTime)
+	}
+	if !p.wait(patience) {
 		terminate(p.cmd)
 		if !p.wait(p.killTime) {
 			kill(p.cmd)

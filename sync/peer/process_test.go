@@ -18,7 +18,7 @@ import (
 func start(t *testing.T, command string) (*Process, *bytes.Buffer) {
 	t.Helper()
 	stderr := new(bytes.Buffer)
-	p, err := StartProcess(exec.Command("/bin/sh", "-c", command), stderr)
+	p, err := StartProcess(background, exec.Command("/bin/sh", "-c", command), stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestProcessFails(t *testing.T) {
 	if want := "first\n" + `\x1b[31mno\x09such\x9b höst` + "\n\n"; stderr.String() != want {
 		t.Errorf("stderr %q, want %q", stderr, want)
 	}
-	if _, err := StartProcess(exec.Command("/nonexistent/program"), io.Discard); !errors.Is(err, os.ErrNotExist) {
+	if _, err := StartProcess(background, exec.Command("/nonexistent/program"), io.Discard); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no such program: %v", err)
 	}
 }
