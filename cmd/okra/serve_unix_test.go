@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -270,20 +271,25 @@ func TestServeOwn(t *testing.T) {
 // Ctrl-C ends a pull, and what it has started.
 func TestInterruptedPull(t *testing.T) {
 	near := storeOf(t, 1, 1)
-	cmd := exec.Command("okra", "pull", near, "exec:echo started >&2; exec sleep 1000")
+	cmd := exec.Command("okra", "pull", near, "exec:echo started $$ >&2; exec sleep 1000")
 	var said syncBuffer
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said.waitFor(t, "started")
+	pid, err := strconv.Atoi(said.waitFor(t, `started (\d+)`)[1])
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	// This waits for the standard error of the program, too.
 	cmd.Wait()
 	if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
 		t.Errorf("it ends with %v\n%s", cmd.ProcessState, &said)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the program is left behind: %v", err)
 	}
 }
 
