@@ -1,0 +1,471 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/urfave/cli/v2"
+
+	"github.com/okradb/okra-go/okra"
+	okrasync "github.com/okradb/okra-go/sync"
+)
+
+// peerHelp is what the verbs with a peer have to say about it.
+const peerHelp = `PEER is the other store:
+  okra://ID@host:port           what "okra serve" has printed
+  ssh://[user@]host[:port]/path a store on a machine with okra, reached by ssh
+                                (/~/path is one in your home there)
+  exec:COMMAND                  the shell runs COMMAND, whose standard input and
+                                output speak for it, as "okra serve DIR --stdio"
+  DIR                           a directory on this machine`
+
+const syncHelp = `Only what differs is sent. A tree does not tell "deleted here" from "added there",
+so nothing is deleted, and a key that was deleted on one side only comes back
+from the other. What was written before a failure stays; run it again for the
+rest.
+
+A key with different values on both sides is a conflict. --conflict report leaves
+both values as they are, mine takes that of DIR, theirs that of PEER, and larger
+that whose hash is larger, so that replicas come to the same whatever the order.
+
+Exit code 1 says that conflicts are left or entries were refused.
+`
+
+func pullCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "pull",
+		Usage:     "bring what a peer has into a store",
+		UsageText: "okra pull DIR PEER [OPTIONS]",
+		ArgsUsage: "DIR PEER",
+		Description: `Bring the entries that PEER has and DIR has not into DIR. A store that is missing
+is made; its Q and K must be those of the peer's tree, so give -q and -k if they
+are not the default ones (those of a PEER on this machine are found out).
+With --mirror DIR becomes equal to PEER: what only DIR has is deleted, and where
+both have a key PEER is right.
+
+` + syncHelp + `
+` + peerHelp + `
+
+Examples:
+  okra pull /data/copy ssh://ann@host/data/kv
+  okra pull /data/copy okra://ID@host:7346 --mirror --dry-run
+  okra pull /data/kv /mnt/usb/kv --prefix user/ --conflict theirs`,
+		Flags: append([]cli.Flag{
+			mirrorFlag("DIR", "PEER"),
+			&cli.UintFlag{Name: "q", DefaultText: "32",
+				Usage: "mean number of children of a node in a new tree: `Q`"},
+			&cli.UintFlag{Name: "k", DefaultText: "16", Usage: "bytes of a hash in a new tree: `K`"},
+			&cli.StringFlag{Name: "mode", DefaultText: "store", Usage: "`MODE` of a new tree: store or index"},
+		}, syncFlags()...),
+		Action: onDir(1, 1, func(c *cli.Context, dir string, args []string) error {
+			return runSync(c, dir, args[0], pullVerb)
+		}),
+	}
+}
+
+func pushCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "push",
+		Usage:     "bring what a store has to a peer",
+		UsageText: "okra push DIR PEER [OPTIONS]",
+		ArgsUsage: "DIR PEER",
+		Description: `Bring the entries that DIR has and PEER has not to PEER, which must allow writing.
+With --mirror PEER becomes equal to DIR: what only PEER has is deleted, and where
+both have a key DIR is right.
+
+` + syncHelp + `
+` + peerHelp + `
+
+Examples:
+  okra push /data/kv ssh://ann@host/data/kv
+  okra push /data/kv okra://ID@host:7346 --conflict mine
+  okra push /data/kv /mnt/usb/kv --mirror --dry-run`,
+		Flags: append([]cli.Flag{mirrorFlag("PEER", "DIR")}, syncFlags()...),
+		Action: onDir(1, 1, func(c *cli.Context, dir string, args []string) error {
+			return runSync(c, dir, args[0], pushVerb)
+		}),
+	}
+}
+
+func syncCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "sync",
+		Usage:     "make a store and a peer equal, by what either has",
+		UsageText: "okra sync DIR PEER [OPTIONS]",
+		ArgsUsage: "DIR PEER",
+		Description: `Bring the entries that only PEER has to DIR and those that only DIR has to PEER,
+which must allow writing.
+
+` + syncHelp + `
+` + peerHelp + `
+
+Examples:
+  okra sync /data/kv ssh://ann@host/data/kv
+  okra sync /data/kv okra://ID@host:7346 --conflict larger
+  okra sync /data/kv 'exec:ssh -i key host okra serve --stdio --write /data/kv'`,
+		Flags: syncFlags(),
+		Action: onDir(1, 1, func(c *cli.Context, dir string, args []string) error {
+			return runSync(c, dir, args[0], syncVerb)
+		}),
+	}
+}
+
+func mirrorFlag(target, source string) cli.Flag {
+	return &cli.BoolFlag{Name: "mirror", Usage: "make " + target + " equal to " + source + ", deletes included"}
+}
+
+func maxValueFlag() cli.Flag {
+	return &cli.StringFlag{Name: "max-value", DefaultText: "64MiB",
+		Usage: "refuse values above `SIZE`; one is held in memory at a time"}
+}
+
+// syncFlags are the options of pull, push and sync.
+func syncFlags() []cli.Flag {
+	return slices.Concat(boundsFlags(), notationFlags("keys"), []cli.Flag{
+		&cli.StringFlag{Name: "conflict", Value: "report",
+			Usage: "what becomes of conflicts: `HOW` is report, mine, theirs or larger"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be done, one key a line"},
+		jsonFlag("print the summary as a JSON object, after one a line for each key with --dry-run"),
+		maxValueFlag(),
+		tableFlag(),
+		mapSizeFlag(),
+	}, connectFlags(), progressFlags())
+}
+
+// maxValue returns the size that --max-value sets, or 0.
+func maxValue(c *cli.Context) (int64, error) {
+	text := c.String("max-value")
+	if text == "" {
+		return 0, nil
+	}
+	size, err := humanize.ParseBytes(text)
+	if err != nil || size == 0 || size > 1<<40 {
+		return 0, usagef(c, "--max-value %q is not a size; write it as 64MiB", text)
+	}
+	return int64(size), nil
+}
+
+// A syncVerbKind is pull, push or sync.
+type syncVerbKind struct {
+	run         func(context.Context, okrasync.Conn, *okra.DB, *okrasync.Options) (okrasync.Summary, error)
+	here, there bool // which side is written
+}
+
+var (
+	pullVerb = syncVerbKind{okrasync.Pull, true, false}
+	pushVerb = syncVerbKind{okrasync.Push, false, true}
+	syncVerb = syncVerbKind{okrasync.Sync, true, true}
+)
+
+func runSync(c *cli.Context, dir, peerText string, verb syncVerbKind) error {
+	s := &syncing{c: c, verb: verb}
+	if err := s.readOptions(); err != nil {
+		return err
+	}
+	p, err := parsePeer(peerText)
+	if err != nil {
+		return usagef(c, "%w", err)
+	}
+	theirs, err := openPeer(c, p, dir, verb.there && !s.opts.DryRun)
+	if err != nil {
+		return err
+	}
+	err = s.withStore(dir, theirs, func(db *okra.DB) error { return s.talk(p, db, theirs) })
+	if theirs != nil {
+		err = closing(theirs, err)
+	}
+	return err
+}
+
+// syncing is one pull, push or sync under way.
+type syncing struct {
+	c         *cli.Context
+	verb      syncVerbKind
+	notation  notation
+	opts      okrasync.Options
+	out       *bufio.Writer
+	outErr    error
+	stop      context.CancelFunc // of the session
+	conflicts []string           // the first keys of those that are left
+	bar       *progress
+}
+
+func (s *syncing) readOptions() (err error) {
+	c := s.c
+	if err = checkProgress(c); err != nil {
+		return err
+	}
+	if s.notation, err = chosenNotation(c); err != nil {
+		return err
+	}
+	if s.opts.Bounds, err = chosenBounds(c, s.notation); err != nil {
+		return err
+	}
+	if s.opts.MaxValue, err = maxValue(c); err != nil {
+		return err
+	}
+	resolvers := []okrasync.Resolver{okrasync.Report, okrasync.Mine, okrasync.Theirs, okrasync.Larger}
+	i := slices.IndexFunc(resolvers, func(r okrasync.Resolver) bool { return r.String() == c.String("conflict") })
+	if i < 0 {
+		return usagef(c, "--conflict %q: it must be report, mine, theirs or larger", c.String("conflict"))
+	}
+	s.opts.Resolve = resolvers[i]
+	s.opts.Mirror = c.Bool("mirror")
+	if s.opts.Mirror && c.IsSet("conflict") {
+		return usagef(c, "--mirror and --conflict do not fit together: the source is right")
+	}
+	s.opts.DryRun = c.Bool("dry-run")
+	s.out = bufio.NewWriterSize(c.App.Writer, 64<<10)
+	s.opts.OnEvent = s.event
+	return nil
+}
+
+// withStore calls fn with the store in dir, which a pull makes if it is missing; theirs is that
+// of the peer, if it is one on this machine. A store that was made is taken away if it is still
+// empty after a failure or a dry run.
+func (s *syncing) withStore(dir string, theirs *okra.DB, fn func(*okra.DB) error) error {
+	isNew := &importPlace{}
+	var err error
+	if s.c.Command.Name == "pull" {
+		if isNew, err = findPlace(dir, s.c.String("table")); err != nil {
+			return err
+		}
+	}
+	if !isNew.noTree {
+		db, err := openStore(s.c, dir, !s.verb.here || s.opts.DryRun)
+		if err != nil {
+			return err
+		}
+		return closing(db, fn(db))
+	}
+	opts, err := initOptions(s.c)
+	if err != nil {
+		return err
+	}
+	if theirs != nil {
+		f := theirs.Format()
+		if opts.Q == 0 {
+			opts.Q = f.Q
+		}
+		if opts.K == 0 {
+			opts.K = f.K
+		}
+		if opts.Mode == okra.AnyMode {
+			opts.Mode = f.Mode
+		}
+	}
+	db, err := okra.Open(dir, &opts)
+	if err == nil {
+		err = closing(db, fn(db))
+	}
+	if errors.Is(err, okra.ErrFormat) {
+		err = fmt.Errorf("%w; make the store with the -q, -k and --mode of the peer's", err)
+	}
+	if err != nil || s.opts.DryRun {
+		return errors.Join(err, isNew.restore())
+	}
+	return nil
+}
+
+// closing closes db and returns err or the error of that. What a session has left behind, when a
+// signal came, is not waited for.
+func closing(db *okra.DB, err error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if closeErr := db.Shutdown(ctx); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+func (s *syncing) talk(p peerAddress, db, theirs *okra.DB) error {
+	ctx, cancel, err := withTimeout(s.c)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	s.stop = cancel
+	s.bar = newProgress(s.c, "exchanged").ofBytes()
+	s.opts.Progress = func(p okrasync.Progress) {
+		s.bar.what = "exchanged, " + p.Step
+		s.bar.set(p.BytesSent + p.BytesReceived)
+	}
+	var sum okrasync.Summary
+	err = session(s.c, ctx, p, theirs, s.verb.there && !s.opts.DryRun, func(conn *connection) error {
+		var err error
+		sum, err = s.verb.run(ctx, conn, db, &s.opts)
+		return err
+	})
+	s.bar.end()
+	if s.outErr != nil {
+		return s.outErr
+	}
+	if err == nil && s.c.Bool("json") {
+		s.outErr = writeJSON(s.out, newSummaryRecord(sum, s.notation))
+	}
+	if flushErr := s.out.Flush(); s.outErr == nil {
+		s.outErr = flushErr
+	}
+	if s.outErr != nil {
+		return s.outErr
+	}
+	if err != nil {
+		if sum.Here.Total()+sum.There.Total() > 0 && !s.opts.DryRun {
+			say(s.c, "%s, which stays", s.describe(sum))
+		}
+		return err
+	}
+	say(s.c, "%s", s.describe(sum))
+	return s.answer(sum)
+}
+
+// event notes one entry, and prints it in a dry run.
+func (s *syncing) event(e okrasync.Event) {
+	if e.Action == okrasync.Conflicted && len(s.conflicts) < fewKeys {
+		s.conflicts = append(s.conflicts, s.notation.text(e.Key))
+	}
+	if !s.opts.DryRun || s.outErr != nil {
+		return
+	}
+	r := eventRecord{Action: e.Action.String(), Side: "here", Reason: string(e.Reason)}
+	if e.There {
+		r.Side = "there"
+	}
+	if e.Action == okrasync.Conflicted {
+		r.Side = "both"
+	}
+	if s.c.Bool("json") {
+		r.Key, r.KeyEncoding = s.notation.jsonText(e.Key)
+		s.outErr = writeJSON(s.out, r)
+	} else {
+		_, s.outErr = fmt.Fprintf(s.out, "%s\t%s\t%s\n", r.Action, r.Side, s.notation.text(e.Key))
+	}
+	if s.outErr != nil {
+		s.stop()
+	}
+}
+
+// describe says what was done, in a line.
+func (s *syncing) describe(sum okrasync.Summary) string {
+	var parts []string
+	side := func(name string, written bool, n okrasync.Changes) {
+		if written {
+			parts = append(parts, fmt.Sprintf("%s %s added, %s changed, %s deleted", name,
+				humanize.Comma(n.Added), humanize.Comma(n.Changed), humanize.Comma(n.Deleted)))
+		}
+	}
+	side("here", s.verb.here, sum.Here)
+	side("there", s.verb.there, sum.There)
+	if n := sum.Conflicts.Mine + sum.Conflicts.Theirs + sum.Conflicts.Merged; n > 0 {
+		parts = append(parts, fmt.Sprintf("%s decided: %s mine, %s theirs", plural(n, "conflict"),
+			humanize.Comma(sum.Conflicts.Mine), humanize.Comma(sum.Conflicts.Theirs)))
+	}
+	parts = append(parts, fmt.Sprintf("%s sent, %s received", humanize.IBytes(uint64(sum.BytesSent)),
+		humanize.IBytes(uint64(sum.BytesReceived))))
+	switch {
+	case sum.DryRun:
+		return "would be: " + strings.Join(parts, "; ")
+	case sum.Equal:
+		parts = append(parts, "both sides have root "+sum.After.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// answer returns an error with exit code 1 that names what is left, or nil.
+func (s *syncing) answer(sum okrasync.Summary) error {
+	var left []string
+	if n := sum.Conflicts.Left; n > 0 {
+		left = append(left, fmt.Sprintf("%s left as they are, decide with --conflict: %s",
+			plural(n, "conflict"), someKeys(s.conflicts, n)))
+	}
+	for _, r := range sum.Refused {
+		side := "here"
+		if r.There {
+			side = "by the peer"
+		}
+		keys := make([]string, min(len(r.Keys), fewKeys))
+		for i := range keys {
+			keys[i] = s.notation.text(r.Keys[i])
+		}
+		text := fmt.Sprintf("%s refused %s, %s: %s", plural(r.Count, "key"), side, r.Reason, someKeys(keys, r.Count))
+		if r.Detail != "" {
+			text += " (" + r.Detail + ")"
+		}
+		left = append(left, text)
+	}
+	if len(left) == 0 && !sum.Complete && !sum.DryRun {
+		left = []string{"the trees have changed meanwhile; run it again for the rest"}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return &exitError{exitNo, printableError{errors.New(strings.Join(left, "; "))}}
+}
+
+// fewKeys is how many keys a message names.
+const fewKeys = 8
+
+func someKeys(keys []string, n int64) string {
+	text := strings.Join(keys, ", ")
+	if n > int64(len(keys)) {
+		text += ", …"
+	}
+	return text
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return humanize.Comma(n) + " " + noun + "s"
+}
+
+// An eventRecord is an entry of a dry run in JSON.
+type eventRecord struct {
+	Action      string `json:"action"`
+	Side        string `json:"side"`
+	Key         string `json:"key"`
+	KeyEncoding string `json:"key_encoding"`
+	Reason      string `json:"reason,omitempty"`
+}
+
+// A summaryRecord is a summary in JSON, with roots and keys as elsewhere.
+type summaryRecord struct {
+	okrasync.Summary
+	Refused   []refusedRecord `json:"refused,omitempty"`
+	Before    rootRecord      `json:"before"`
+	After     rootRecord      `json:"after"`
+	Peer      rootRecord      `json:"peer"`
+	PeerAfter rootRecord      `json:"peer_after"`
+}
+
+type refusedRecord struct {
+	okrasync.Refused
+	Keys []keyRecord `json:"keys"`
+}
+
+type keyRecord struct {
+	Key         string `json:"key"`
+	KeyEncoding string `json:"key_encoding"`
+}
+
+func newSummaryRecord(sum okrasync.Summary, n notation) summaryRecord {
+	r := summaryRecord{Summary: sum, Before: newRootRecord(sum.Before), After: newRootRecord(sum.After),
+		Peer: newRootRecord(sum.Peer), PeerAfter: newRootRecord(sum.PeerAfter)}
+	for _, refused := range sum.Refused {
+		rr := refusedRecord{Refused: refused, Keys: []keyRecord{}}
+		for _, key := range refused.Keys {
+			var k keyRecord
+			k.Key, k.KeyEncoding = n.jsonText(key)
+			rr.Keys = append(rr.Keys, k)
+		}
+		r.Refused = append(r.Refused, rr)
+	}
+	return r
+}
