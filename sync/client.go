@@ -246,7 +246,10 @@ func (c *client) ahead(p *pass, last []byte) (items bool, err error) {
 	return final, p.add(append(last, 0), nil, false)
 }
 
-func newSalt() salt {
+// newSalt is replaced by tests.
+var newSalt = randomSalt
+
+func randomSalt() salt {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return salt(binary.LittleEndian.Uint64(b[:]))

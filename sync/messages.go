@@ -12,7 +12,7 @@ import (
 const (
 	wantItems  = 1 << iota // what only the other side has
 	wantValues             // with values; else keys and hashes
-	wantOurs               // it needs to know what only itself has
+	_
 	wantWrite              // it will send changes
 )
 

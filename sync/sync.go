@@ -27,7 +27,8 @@
 // ordinals, and lists its own nodes of the level below within these. Hashes are cut to a few
 // bytes, under a salt that changes each time, and no key travels until the entries do. A sum
 // over the nodes that were taken for equal shows when two that differ look alike, and the lists
-// are made again with another salt. FORMAT.md has the messages.
+// are made again with another salt. FORMAT.md in this
+// folder has the messages.
 //
 // Equal trees are known from one round trip, and so is what was appended behind the last key of
 // the other side.
