@@ -13,7 +13,7 @@ const (
 	wantItems  = 1 << iota // what only the other side has
 	wantValues             // with values; else keys and hashes
 	_
-	wantWrite              // it will send changes
+	wantWrite // it will send changes
 )
 
 // features is what a side can do beyond version 1. Bits that the other does not know count as
