@@ -160,7 +160,7 @@ func (p *pass) measure(level int) (pairs float64, err error) {
 			if !ok {
 				break
 			}
-			if total+n >= listBudget {
+			if total+n >= bounds.list {
 				p.window.cut(key)
 				break
 			}
