@@ -20,7 +20,6 @@ const (
 	mostRestarts = 4       // of one pass
 	mostPasses   = 1 << 16 // of a session
 	mostIdle     = 64      // in a row, that the peer ends early and without much in them
-	leastPass    = 4 << 10 // bytes from the peer that are more
 )
 
 // client is the asking side of a session.
@@ -142,7 +141,7 @@ func (c *client) passes() error {
 		case bytes.Compare(next, win.lower) <= 0:
 			return fmt.Errorf("compare trees: %w: pass without progress", ErrProtocol)
 		}
-		if idle++; !bytes.Equal(next, c.ended) || c.w.received-before >= leastPass {
+		if idle++; !bytes.Equal(next, c.ended) || c.w.received-before >= int64(bounds.least) {
 			idle = 0
 		} else if idle > mostIdle {
 			return fmt.Errorf("compare trees: %w: %d passes with nothing in them", ErrProtocol, idle)
@@ -248,11 +247,11 @@ func (c *client) pass(win window) (next []byte, err error) {
 // ahead notes that only we have what is behind the peer's last key, and everything else is equal.
 // It reports whether items follow: the peer may know already that there are none.
 func (c *client) ahead(p *pass, last []byte) (items bool, err error) {
-	final, err := drain(c.w)
+	head, err := drain(c.w)
 	if err != nil || p.own == nil {
-		return final, err
+		return head.final, err
 	}
-	return final, p.add(append(last, 0), nil, false)
+	return head.final, p.add(append(last, 0), nil, false)
 }
 
 func newSalt() salt {
@@ -326,13 +325,13 @@ func lastKey(h *held) (key []byte, err error) {
 	return key, err
 }
 
-// drain reads a list that is not needed, and reports whether it was the last.
-func drain(w *wire) (final bool, err error) {
+// drain reads a list of which only the head is needed.
+func drain(w *wire) (listHead, error) {
 	r, err := readList(w)
 	if err != nil {
-		return false, err
+		return listHead{}, err
 	}
-	return r.final, r.skip()
+	return r.listHead, r.skip()
 }
 
 // show shows progress, ten times a second at most.

@@ -57,9 +57,10 @@ func (m *matcher) find(sum, at uint64) (pos uint64, ok bool, err error) {
 		m.first[slot] = m.next[m.first[slot]-1] // at never goes back
 	}
 	for n := m.first[slot]; n != 0; n = m.next[n-1] {
-		if i := uint64(n - 1); m.hashes[i] == h {
+		if m.hashes[n-1] == h {
 			m.misses = 0
-			return m.base + i, true, m.forward(m.base + i + 1)
+			pos = m.base + uint64(n-1) // before the base moves on
+			return pos, true, m.forward(pos + 1)
 		}
 	}
 	if m.misses++; m.misses > bounds.span/2 && !m.end {

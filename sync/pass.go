@@ -17,6 +17,7 @@ var bounds = struct {
 	span    int // hashes of the peer's that a matcher knows at once
 	names   int // bytes of names that are taken when they have to be kept
 	decided int // bytes of what is decided about these
+	least   int // bytes from the peer in a pass which that ends early; fewer are suspicious
 
 	batchBytes, batchItems int // of one transaction
 }{
@@ -27,6 +28,7 @@ var bounds = struct {
 	span:    1 << 15,
 	names:   1 << 20,
 	decided: 1 << 20,
+	least:   4 << 10,
 
 	batchBytes: 1 << 20,
 	batchItems: 16 << 10,
@@ -53,6 +55,7 @@ type pass struct {
 	within window // as it was then
 
 	theirLevel int // of the peer's last list
+	theirWidth int // of the hashes in it: if those of one side have been widened, so are the other's
 
 	found    gaps   // in the peer's last list
 	seen     uint64 // hashes of it that were read
@@ -231,7 +234,7 @@ func (p *pass) learn(r *listReader, first bool) error {
 	p.told = p.window.upper
 	p.found.reset()
 	p.seen, p.at, p.sum, p.scanned, p.stopped = 0, 0, 0, 0, false
-	p.theirLevel = r.level
+	p.theirLevel, p.theirWidth = r.level, r.width
 	if first {
 		r.more = true
 		if err := p.compare(r, nil, nil); err != nil {

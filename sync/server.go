@@ -152,7 +152,9 @@ func (s *server) answer(body []byte) error {
 	if head.status == statusList {
 		_, err = p.read(true)
 	} else {
-		_, err = drain(s.w)
+		var opened listHead
+		opened, err = drain(s.w)
+		p.window.cut(opened.cut)
 	}
 	if err != nil {
 		return err
