@@ -330,7 +330,7 @@ func (w *wire) meet(phase string) error {
 	if n > 0 && n <= len(magic) && string(b[:n]) != magic[:n] || n > len(magic) && string(b[:len(magic)]) != magic {
 		return fmt.Errorf("%s: %w: it begins with %q and not with %q: is it an okra peer?", phase, ErrProtocol, b[:n], magic)
 	}
-	if n == 0 && errors.Is(err, io.EOF) {
+	if n == 0 && closed(err) {
 		return io.EOF
 	}
 	if err != nil {
@@ -352,10 +352,15 @@ func (w *wire) ended(phase string) (bool, error) {
 		return false, err
 	}
 	_, err := w.in.Peek(1)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.ECONNRESET) {
+	if closed(err) {
 		return true, nil
 	}
 	return false, w.failed(err)
+}
+
+// closed reports whether the peer has closed the stream.
+func closed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // greeted reports whether a preface comes next, and thus another session over the same stream.
