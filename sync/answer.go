@@ -87,7 +87,7 @@ func (p *pass) list(level int, first bool) error {
 		if err != nil {
 			return err
 		}
-		head.width = width(chance, p.wider)
+		head.width = max(width(chance, p.wider), p.theirWidth)
 	}
 	if p.own != nil {
 		p.window.cut(p.own.over)
@@ -160,7 +160,7 @@ func (p *pass) measure(level int) (pairs float64, err error) {
 			if !ok {
 				break
 			}
-			if total+n >= listBudget {
+			if total+n >= bounds.list {
 				p.window.cut(key)
 				break
 			}

@@ -2,19 +2,13 @@ package sync
 
 import (
 	"bytes"
-	"context"
+	"errors"
 	"fmt"
 
 	"github.com/okradb/okra-go/okra"
 )
 
-// Bounds of a batch, which is one transaction.
-const (
-	batchBytes = 1 << 20
-	batchItems = 16 << 10
-)
-
-// batch holds copies of items until they are applied.
+// batch holds copies of items until they are applied, in one transaction.
 type batch struct {
 	items []item
 	buf   []byte
@@ -25,12 +19,12 @@ type batch struct {
 func (b *batch) add(i item) (full bool) {
 	i.key, i.value = b.keep(i.key), b.keep(i.value)
 	b.items = append(b.items, i)
-	return b.size >= batchBytes || len(b.items) >= batchItems
+	return b.size >= bounds.batchBytes || len(b.items) >= bounds.batchItems
 }
 
 func (b *batch) keep(p []byte) []byte {
 	if len(b.buf)+len(p) > cap(b.buf) {
-		b.buf = make([]byte, 0, max(batchBytes/8, len(p)))
+		b.buf = make([]byte, 0, max(bounds.batchBytes/8, len(p)))
 	}
 	b.size += len(p)
 	n := len(b.buf)
@@ -41,7 +35,7 @@ func (b *batch) keep(p []byte) []byte {
 func (b *batch) reset() {
 	clear(b.items)
 	*b = batch{items: b.items[:0], buf: b.buf[:0]}
-	if cap(b.buf) > batchBytes {
+	if cap(b.buf) > bounds.batchBytes {
 		b.buf = nil
 	}
 }
@@ -49,7 +43,6 @@ func (b *batch) reset() {
 // applier makes changes that a peer sends, in batches of one transaction each, where the entries
 // are still those that the peer has compared.
 type applier struct {
-	ctx     context.Context
 	r       replica
 	accept  func(key, value []byte) error
 	made    *Changes
@@ -70,7 +63,7 @@ func (a *applier) flush() error {
 	}
 	var made Changes
 	var refused refusals
-	err := a.r.update(a.ctx, func(tx *okra.Tx) error {
+	err := a.r.update(func(tx *okra.Tx) error {
 		made, refused = Changes{}, refusals{} // it may run more than once
 		for _, i := range a.batch.items {
 			if err := a.apply(tx, i, &made, &refused); err != nil {
@@ -108,8 +101,8 @@ func (a *applier) apply(tx *okra.Tx, i item, made *Changes, refused *refusals) e
 		made.Deleted++
 		return tx.Delete(i.key)
 	}
-	put, err := tryPut(tx, i.key, i.value, a.accept, refused)
-	if err != nil || !put {
+	reason, err := tryPut(tx, i.key, i.value, a.accept, refused)
+	if err != nil || reason != "" {
 		return err
 	}
 	if ok {
@@ -120,13 +113,19 @@ func (a *applier) apply(tx *okra.Tx, i item, made *Changes, refused *refusals) e
 	return nil
 }
 
-// tryPut puts an entry of the peer's if it is accepted, and reports whether it did.
-func tryPut(tx *okra.Tx, key, value []byte, accept func(key, value []byte) error, refused *refusals) (bool, error) {
+// tryPut puts an entry of the peer's, or returns the reason for which it is refused.
+func tryPut(tx *okra.Tx, key, value []byte, accept func(key, value []byte) error, refused *refusals) (Reason, error) {
+	reason := ReasonAccept
+	var err error
 	if accept != nil {
-		if err := accept(key, value); err != nil {
-			refused.add(ReasonAccept, false, key, err.Error())
-			return false, nil
-		}
+		err = accept(key, value)
 	}
-	return true, tx.Put(key, value)
+	if err == nil {
+		if err = tx.Put(key, value); !errors.Is(err, okra.ErrValueTooLong) {
+			return "", err
+		}
+		reason = ReasonStore
+	}
+	refused.add(reason, false, key, err.Error())
+	return reason, nil
 }

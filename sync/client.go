@@ -19,11 +19,11 @@ type direction struct{ pull, push bool }
 const (
 	mostRestarts = 4       // of one pass
 	mostPasses   = 1 << 16 // of a session
+	mostIdle     = 64      // in a row, that the peer ends early and without much in them
 )
 
 // client is the asking side of a session.
 type client struct {
-	ctx    context.Context
 	w      *wire
 	r      replica
 	opts   Options
@@ -34,14 +34,15 @@ type client struct {
 	hold     time.Duration
 	wider    int
 	met      bool
-	maxValue int64 // that both sides take
+	ended    []byte // where the peer had the last pass end
+	maxValue int64  // that both sides take
 	sum      Summary
 	refused  refusals
 	shown    time.Time // when progress was shown last
 }
 
 func newClient(ctx context.Context, conn Conn, db *okra.DB, opts *Options, dir direction) (*client, error) {
-	c := &client{ctx: ctx, r: replica{db: db}, dir: dir}
+	c := &client{r: replica{ctx: ctx, db: db}, dir: dir}
 	if opts != nil {
 		c.opts = *opts
 		c.r.table = opts.Table
@@ -88,6 +89,7 @@ func (c *client) run() (Summary, error) {
 	}
 	stop := c.w.interrupt()
 	defer stop()
+	c.w.greet()
 	err = c.passes()
 	if errors.Is(err, errEnough) {
 		err = nil
@@ -116,9 +118,10 @@ func (c *client) passes() error {
 	if win.upper != nil && bytes.Compare(win.lower, win.upper) >= 0 {
 		return nil
 	}
-	restarts := 0
+	restarts, idle := 0, 0
 	for c.sum.Passes < mostPasses {
 		c.sum.Passes++
+		before := c.w.received
 		next, err := c.pass(win)
 		switch {
 		case errors.Is(err, errMoved), errors.Is(err, errAlike):
@@ -136,7 +139,12 @@ func (c *client) passes() error {
 		case next == nil:
 			return nil
 		case bytes.Compare(next, win.lower) <= 0:
-			return fmt.Errorf("%w: pass without progress", ErrProtocol)
+			return fmt.Errorf("compare trees: %w: pass without progress", ErrProtocol)
+		}
+		if idle++; !bytes.Equal(next, c.ended) || c.w.received-before >= int64(bounds.least) {
+			idle = 0
+		} else if idle > mostIdle {
+			return fmt.Errorf("compare trees: %w: %d passes with nothing in them", ErrProtocol, idle)
 		}
 		win.lower, restarts = next, 0
 	}
@@ -145,18 +153,20 @@ func (c *client) passes() error {
 
 // windowOf returns the keys within b.
 func windowOf(b okra.Bounds) (w window) {
+	// Cut behind the longest key that there can be, a bound holds the same keys.
+	cut := func(key []byte) []byte { return key[:min(len(key), okra511)] }
 	after := func(key []byte) []byte { return append(bytes.Clone(key), 0) }
-	w.lower = bytes.Clone(b.GE)
+	w.lower = bytes.Clone(cut(b.GE))
 	if b.GT != nil {
-		if k := after(b.GT); bytes.Compare(k, w.lower) > 0 {
+		if k := cut(after(b.GT)); bytes.Compare(k, w.lower) > 0 {
 			w.lower = k
 		}
 	}
 	if b.LT != nil {
-		w.cut(b.LT)
+		w.cut(cut(b.LT))
 	}
 	if b.LE != nil {
-		w.cut(after(b.LE))
+		w.cut(cut(after(b.LE)))
 	}
 	return w
 }
@@ -181,13 +191,11 @@ func (c *client) wish() byte {
 	return w
 }
 
-// namesBudget is how many bytes of names are taken when they have to be kept.
-const namesBudget = 1 << 20
-
 // pass syncs what lies in a window, or its beginning: then it returns the key at which the next
 // pass has to begin, else nil.
 func (c *client) pass(win window) (next []byte, err error) {
 	c.show("compare", false)
+	c.w.compared = 0
 	h, err := c.r.hold(c.hold)
 	if err != nil {
 		return nil, err
@@ -196,7 +204,7 @@ func (c *client) pass(win window) (next []byte, err error) {
 	p := newPass(c.w, h, nil, newSalt(), win)
 	p.wider = c.wider
 	if c.dir.push || c.opts.Mirror || c.differ != nil {
-		p.own = &keySet{budget: keyBudget, sums: c.opts.Mirror && c.dir.pull}
+		p.own = &keySet{budget: bounds.keys, sums: c.opts.Mirror && c.dir.pull}
 	}
 	head, err := c.open(p)
 	if err != nil {
@@ -239,11 +247,11 @@ func (c *client) pass(win window) (next []byte, err error) {
 // ahead notes that only we have what is behind the peer's last key, and everything else is equal.
 // It reports whether items follow: the peer may know already that there are none.
 func (c *client) ahead(p *pass, last []byte) (items bool, err error) {
-	final, err := drain(c.w)
+	head, err := drain(c.w)
 	if err != nil || p.own == nil {
-		return final, err
+		return head.final, err
 	}
-	return final, p.add(append(last, 0), nil, false)
+	return head.final, p.add(append(last, 0), nil, false)
 }
 
 // newSalt is replaced by tests.
@@ -264,10 +272,7 @@ func (c *client) open(p *pass) (h heading, err error) {
 		return h, err
 	}
 	if c.dir.push && c.opts.Mirror {
-		o.keys = namesBudget
-	}
-	if !c.met {
-		c.w.greet()
+		o.keys = bounds.names
 	}
 	if err := c.w.send(frameOpen, o.encode()); err != nil {
 		return h, err
@@ -323,19 +328,13 @@ func lastKey(h *held) (key []byte, err error) {
 	return key, err
 }
 
-// drain reads a list that is not needed, and reports whether it was the last.
-func drain(w *wire) (final bool, err error) {
+// drain reads a list of which only the head is needed.
+func drain(w *wire) (listHead, error) {
 	r, err := readList(w)
 	if err != nil {
-		return false, err
+		return listHead{}, err
 	}
-	for !r.last {
-		r.d.b = nil
-		if _, err := r.fill(); err != nil {
-			return false, err
-		}
-	}
-	return r.final, nil
+	return r.listHead, r.skip()
 }
 
 // show shows progress, ten times a second at most.

@@ -13,6 +13,7 @@ var errEnough = errors.New("no more differences are wanted")
 
 // finish brings over what a pass has found, and returns where the next has to begin, or nil.
 func (c *client) finish(p *pass, win window, items bool) (next []byte, err error) {
+	c.ended = p.window.upper
 	if p.own != nil {
 		p.window.cut(p.own.over)
 		p.own.sort()
@@ -29,7 +30,7 @@ func (c *client) finish(p *pass, win window, items bool) (next []byte, err error
 	case c.dir.push:
 		err = c.push(p, t.decided)
 	case c.opts.Mirror:
-		err = c.prune(p, t)
+		err = c.prune(p)
 	}
 	if err != nil {
 		return nil, err
@@ -57,20 +58,16 @@ type taker struct {
 	batch   batch
 	done    outcome
 	decided []decision
-	size    int             // bytes of what was decided
-	spared  map[string]bool // keys that a mirror must not delete, since the peer has them
+	size    int // bytes of what was decided
 
 	ours *source // of Diff: what only we have
 	list []item
 }
 
-// decidedBudget is how many bytes of decisions are kept. More end the pass.
-const decidedBudget = 1 << 20
-
 // take receives the items and applies them in batches, up to the end of the window.
 func (t *taker) take() error {
 	c := t.c
-	in := itemReader{w: c.w, t: frameItems, k: c.r.format().K, window: t.p.window, phase: "receive entries",
+	in := itemReader{w: c.w, t: frameItems, k: c.r.format().K, window: window{t.p.window.lower, t.p.told}, phase: "receive entries",
 		allowed: func(k kind) bool {
 			return k == itemTooLarge || k == itemName && !c.values() || k == itemValue && c.values()
 		}}
@@ -111,7 +108,11 @@ func (t *taker) take() error {
 	if err != nil {
 		return fmt.Errorf("receive entries: %w", err)
 	}
+	if end.cut != nil && bytes.Compare(end.cut, t.p.window.lower) <= 0 {
+		return fmt.Errorf("receive entries: %w: items that end before they begin", ErrProtocol)
+	}
 	t.p.window.cut(end.cut)
+	c.ended = t.p.window.upper
 	c.sum.PeerAfter = end.root
 	return nil
 }
@@ -122,7 +123,7 @@ type outcome struct {
 	conflicts Conflicts
 	refused   refusals
 	decided   []decision
-	spared    [][]byte
+	spared    [][]byte // keys that a mirror must not delete, since the peer has them
 	events    []Event
 	cut       []byte // where decisions became too many
 }
@@ -138,7 +139,7 @@ func (t *taker) flush() error {
 		t.done = outcome{} // it may run more than once
 		size := t.size
 		for _, i := range t.batch.items {
-			if size > decidedBudget {
+			if size > bounds.decided {
 				t.done.cut = bytes.Clone(i.key)
 				return nil
 			}
@@ -154,7 +155,7 @@ func (t *taker) flush() error {
 	}
 	var err error
 	if write {
-		err = c.r.update(c.ctx, fn)
+		err = c.r.update(fn)
 	} else {
 		err = c.r.view(fn)
 	}
@@ -164,11 +165,7 @@ func (t *taker) flush() error {
 	t.settle()
 	t.batch.reset()
 	c.show("receive entries", false)
-	if c.refused.count > c.limits.MaxRefused {
-		return fmt.Errorf("%w: more than %d entries were refused (Limits.MaxRefused), the first because of this: %s",
-			ErrLimit, c.limits.MaxRefused, c.refused.list()[0].Reason)
-	}
-	return nil
+	return c.refused.exceed(c.limits.MaxRefused)
 }
 
 // settle counts what the batch did, once it is committed.
@@ -188,10 +185,7 @@ func (t *taker) settle() {
 		t.decided = append(t.decided, x)
 	}
 	for _, k := range d.spared {
-		if t.spared == nil {
-			t.spared = map[string]bool{}
-		}
-		t.spared[string(k)] = true // of refused entries, so not many
+		t.p.own.spare(k)
 	}
 	for _, e := range d.events {
 		t.c.event(e)
@@ -212,6 +206,9 @@ func (t *taker) decide(tx *okra.Tx, i item) error {
 	if err != nil {
 		return err
 	}
+	if c.opts.Mirror && c.dir.pull {
+		d.spared = append(d.spared, i.key)
+	}
 	var mine okra.Hash
 	if ok {
 		mine = okra.LeafHash(tx.Format().K, i.key, value)
@@ -225,24 +222,23 @@ func (t *taker) decide(tx *okra.Tx, i item) error {
 			d.decided = append(d.decided, decision{key: i.key, hash: i.hash, delete: true})
 		}
 		return nil
-	case i.kind == itemTooLarge && c.dir.pull:
-		t.refuse(i.key, ReasonTooLarge, fmt.Sprintf("%d bytes, and at most %d are taken (Limits.MaxValue)", i.size, c.maxValue))
-		d.decided = appendIf(d.decided, c.dir.push, decision{key: i.key, hash: i.hash, skip: true})
+	case c.opts.Mirror && !c.dir.pull:
+		d.decided = append(d.decided, decision{key: i.key, hash: i.hash})
 		return nil
-	case !ok:
-		return t.put(tx, i.key, i.value, false)
-	case c.opts.Mirror && c.dir.pull:
+	case ok && !c.opts.Mirror:
+		return t.resolve(tx, i, value, mine)
+	case i.kind == itemTooLarge:
+		t.tooLarge(i)
+		return nil
+	case ok:
 		var buf [32]byte
 		if sum, known := t.p.own.find(i.key); !known || sum != t.p.salt.sum(mine, buf[:]) {
 			t.refuse(i.key, ReasonChanged, "")
 			return nil
 		}
-		return t.put(tx, i.key, i.value, true)
-	case c.opts.Mirror:
-		d.decided = append(d.decided, decision{key: i.key, hash: i.hash})
-		return nil
 	}
-	return t.resolve(tx, i, value, mine)
+	_, err = t.put(tx, i.key, i.value, ok)
+	return err
 }
 
 func appendIf(all []decision, yes bool, d decision) []decision {
@@ -261,9 +257,7 @@ func (t *taker) resolve(tx *okra.Tx, i item, value []byte, mine okra.Hash) error
 	case r.choose != nil:
 		what = r.choose(mine, i.hash)
 	case i.kind == itemTooLarge:
-		t.refuse(i.key, ReasonTooLarge, fmt.Sprintf("%d bytes cannot be merged: at most %d are taken (Limits.MaxValue)", i.size, c.maxValue))
-		d.decided = append(d.decided, decision{key: i.key, hash: i.hash, skip: true})
-		return nil
+		what = takeTheirs // or something made of it
 	default:
 		var err error
 		merged, err = r.merge(i.key, value, i.value)
@@ -280,6 +274,7 @@ func (t *taker) resolve(tx *okra.Tx, i item, value []byte, mine okra.Hash) error
 		}
 	}
 	x := decision{key: i.key, hash: i.hash}
+	put := true
 	var err error
 	switch what {
 	case leave:
@@ -289,36 +284,38 @@ func (t *taker) resolve(tx *okra.Tx, i item, value []byte, mine okra.Hash) error
 	case keepMine:
 		d.conflicts.Mine++
 	case takeTheirs:
-		d.conflicts.Theirs++
 		x.skip = true
-		if c.dir.pull {
-			err = t.put(tx, i.key, i.value, true)
+		if i.kind == itemTooLarge && (c.dir.pull || c.opts.Resolve.merge != nil) {
+			t.tooLarge(i)
+			break
 		}
+		if c.dir.pull {
+			put, err = t.put(tx, i.key, i.value, true)
+		}
+		d.conflicts.Theirs += int64(bit(put))
 	case takeMerged:
-		d.conflicts.Merged++
 		x.value = merged
 		if c.dir.pull {
-			err = t.put(tx, i.key, merged, true)
+			put, err = t.put(tx, i.key, merged, true)
 		}
+		x.skip = !put // what is refused here is not sent there
+		d.conflicts.Merged += int64(bit(put))
 	}
 	d.decided = appendIf(d.decided, c.dir.push, x)
 	return err
 }
 
-// put puts an entry here, if it is accepted.
-func (t *taker) put(tx *okra.Tx, key, value []byte, present bool) error {
+// put puts an entry here, if it is accepted, and reports whether it was.
+func (t *taker) put(tx *okra.Tx, key, value []byte, present bool) (bool, error) {
 	d := &t.done
-	if t.c.opts.DryRun {
-		t.spare(key)
-	} else {
-		put, err := tryPut(tx, key, value, t.c.opts.Accept, &d.refused)
+	if !t.c.opts.DryRun {
+		reason, err := tryPut(tx, key, value, t.c.opts.Accept, &d.refused)
 		if err != nil {
-			return err
+			return false, err
 		}
-		if !put {
-			t.spare(key)
-			d.events = append(d.events, Event{Action: Rejected, Key: key, Reason: ReasonAccept})
-			return nil
+		if reason != "" {
+			d.events = append(d.events, Event{Action: Rejected, Key: key, Reason: reason})
+			return false, nil
 		}
 	}
 	e := Event{Action: Added, Key: key}
@@ -329,20 +326,16 @@ func (t *taker) put(tx *okra.Tx, key, value []byte, present bool) error {
 		d.changes.Added++
 	}
 	d.events = append(d.events, e)
-	return nil
+	return true, nil
 }
 
 func (t *taker) refuse(key []byte, reason Reason, detail string) {
 	t.done.refused.add(reason, false, key, detail)
-	t.spare(key)
 	t.done.events = append(t.done.events, Event{Action: Rejected, Key: key, Reason: reason})
 }
 
-// spare keeps a key of ours from being deleted by a mirror.
-func (t *taker) spare(key []byte) {
-	if t.c.opts.Mirror {
-		t.done.spared = append(t.done.spared, key)
-	}
+func (t *taker) tooLarge(i item) {
+	t.refuse(i.key, ReasonTooLarge, fmt.Sprintf("%d bytes, and at most %d are taken (Limits.MaxValue)", i.size, t.c.maxValue))
 }
 
 // differ reports differences up to an item of the peer's, or to the end if that is nil.

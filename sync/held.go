@@ -11,6 +11,7 @@ import (
 
 // replica is the tree of a session on our side.
 type replica struct {
+	ctx   context.Context // after which it gives its error
 	db    *okra.DB
 	table *okra.Table // nil for the DB's own tree
 }
@@ -30,16 +31,20 @@ func (r replica) of(tx *okra.Tx) *okra.Tx {
 }
 
 func (r replica) view(fn func(*okra.Tx) error) error {
+	if err := r.ctx.Err(); err != nil {
+		return context.Cause(r.ctx)
+	}
 	return r.db.View(func(tx *okra.Tx) error { return fn(r.of(tx)) })
 }
 
-func (r replica) update(ctx context.Context, fn func(*okra.Tx) error) error {
-	return r.db.UpdateContext(ctx, func(tx *okra.Tx) error { return fn(r.of(tx)) })
+func (r replica) update(fn func(*okra.Tx) error) error {
+	return r.db.UpdateContext(r.ctx, func(tx *okra.Tx) error { return fn(r.of(tx)) })
 }
 
+// root returns the root as it is now, also when ctx has ended.
 func (r replica) root() (root okra.Root, err error) {
-	err = r.view(func(tx *okra.Tx) error {
-		root, err = tx.Root()
+	err = r.db.View(func(tx *okra.Tx) error {
+		root, err = r.of(tx).Root()
 		return err
 	})
 	return root, err
@@ -92,6 +97,9 @@ func (h *held) take() (err error) {
 func (h *held) view(fn func(*okra.Tx) error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if err := h.ctx.Err(); err != nil {
+		return context.Cause(h.ctx)
+	}
 	again := h.snap == nil
 	if again {
 		if err := h.take(); err != nil {

@@ -12,7 +12,18 @@ type keyRange struct {
 	to   []byte // without it; nil is open
 	one  bool   // from alone
 	sum  uint64 // of the leaf, if one and the keySet has sums
+
+	spared bool // the other side has the key, too
 }
+
+// How a range is kept: the length and bytes of from, one of these, and what it says.
+const (
+	rangeOpen   byte = iota // to the end
+	rangeTo                 // the length and bytes of to
+	rangeOne                // from alone
+	rangeSum                // from alone, and the sum of its leaf
+	rangeSpared             // the same, spared
+)
 
 // keySet is a set of ranges of keys that do not overlap, in bounded memory: when it gets too
 // large, its upper half is forgotten.
@@ -25,29 +36,30 @@ type keySet struct {
 	over   []byte // the first key that was forgotten; nil if none
 }
 
-// add adds a range. A key from that on which was forgotten is forgotten, too.
-func (s *keySet) add(r keyRange) {
+// add adds a range, or reports that it begins behind where s has forgotten everything.
+func (s *keySet) add(r keyRange) bool {
 	if s.over != nil && bytes.Compare(r.from, s.over) >= 0 {
-		return
+		return false
 	}
 	s.starts = append(s.starts, uint32(len(s.buf)))
 	s.sorted = false
 	s.buf = appendString(s.buf, r.from)
 	switch {
 	case r.one && s.sums:
-		s.buf = append(s.buf, 3)
+		s.buf = append(s.buf, rangeSum)
 		s.buf = binary.LittleEndian.AppendUint64(s.buf, r.sum)
 	case r.one:
-		s.buf = append(s.buf, 2)
+		s.buf = append(s.buf, rangeOne)
 	case r.to == nil:
-		s.buf = append(s.buf, 0)
+		s.buf = append(s.buf, rangeOpen)
 	default:
-		s.buf = append(s.buf, 1)
+		s.buf = append(s.buf, rangeTo)
 		s.buf = appendString(s.buf, r.to)
 	}
 	if len(s.buf)+4*len(s.starts) > s.budget && len(s.starts) > 1 {
 		s.halve()
 	}
+	return true
 }
 
 // at returns the i-th range. Its keys belong to s.
@@ -63,12 +75,12 @@ func (s *keySet) at(i int) keyRange {
 	kind := b[0]
 	b = b[1:]
 	switch kind {
-	case 1:
+	case rangeTo:
 		r.to = key()
-	case 2:
+	case rangeOne:
 		r.one = true
-	case 3:
-		r.one, r.sum = true, binary.LittleEndian.Uint64(b)
+	case rangeSum, rangeSpared:
+		r.one, r.sum, r.spared = true, binary.LittleEndian.Uint64(b), kind == rangeSpared
 	}
 	return r
 }
@@ -111,10 +123,10 @@ func (s *keySet) sizeAt(start uint32) int {
 	n, size := binary.Uvarint(b)
 	size += int(n) + 1
 	switch b[size-1] {
-	case 1:
+	case rangeTo:
 		m, more := binary.Uvarint(b[size:])
 		size += more + int(m)
-	case 3:
+	case rangeSum, rangeSpared:
 		size += 8
 	}
 	return size
@@ -122,12 +134,25 @@ func (s *keySet) sizeAt(start uint32) int {
 
 // find returns the sum of key, if s has it as one.
 func (s *keySet) find(key []byte) (sum uint64, ok bool) {
-	s.sort()
-	i, ok := slices.BinarySearchFunc(s.starts, key, func(start uint32, key []byte) int {
-		return bytes.Compare(s.keyAt(start), key)
-	})
+	i, ok := s.search(key)
 	if !ok {
 		return 0, false
 	}
 	return s.at(i).sum, true
+}
+
+// spare notes that the other side has key, too. The keySet has sums.
+func (s *keySet) spare(key []byte) {
+	if i, ok := s.search(key); ok {
+		start := int(s.starts[i])
+		n, size := binary.Uvarint(s.buf[start:])
+		s.buf[start+size+int(n)] = rangeSpared
+	}
+}
+
+func (s *keySet) search(key []byte) (i int, ok bool) {
+	s.sort()
+	return slices.BinarySearchFunc(s.starts, key, func(start uint32, key []byte) int {
+		return bytes.Compare(s.keyAt(start), key)
+	})
 }

@@ -40,8 +40,16 @@ type listReader struct {
 
 const listPhase = "compare trees"
 
-// readList reads the head of the list that comes next.
+// readList reads the head of the list that comes next. That the asking side ends the session
+// there is no error: it may know enough.
 func readList(w *wire) (*listReader, error) {
+	if !w.asking {
+		if ended, err := w.ended(listPhase); err != nil {
+			return nil, err
+		} else if ended {
+			return nil, errLeft
+		}
+	}
 	body, err := w.expect(frameList, listPhase)
 	if err != nil {
 		return nil, err
@@ -86,11 +94,25 @@ func (r *listReader) fill() (end bool, err error) {
 		}
 		r.d = decoder{b: body}
 		r.last = r.d.byte("flags of a list")&listEnd != 0
+		if len(r.d.b) == 0 && !r.last {
+			r.d.fail("frame with nothing in it")
+		}
 		if err := r.failed(); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
+}
+
+// skip reads what is left of the list and throws it away.
+func (r *listReader) skip() error {
+	for !r.last {
+		r.d.b = nil
+		if _, err := r.fill(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // next reads the next gap. At the end of the list ok is false.

@@ -2,9 +2,6 @@ package sync
 
 import "math/bits"
 
-// matchSpan is how many hashes of the peer's a matcher knows at once.
-const matchSpan = 1 << 15
-
 // matcher finds our nodes among the hashes that a peer has listed for one gap. It knows a span
 // of them at a time, which moves on with the matches, or without any once half a span of our
 // nodes was in vain. So its memory has a bound, and only sides that drift further apart than
@@ -17,8 +14,10 @@ type matcher struct {
 	mask   uint64 // of the bits that a hash has
 	misses int
 
-	table []uint32 // index in hashes + 1, by the low bits of the hash; built at the first miss
-	built bool
+	// Built at the first miss: the first of the hashes with the same bits, and for each the next
+	// of them, as index + 1. However a peer chooses them, they are in one such chain each.
+	first, next []uint32
+	built       bool
 }
 
 // reset begins with the gap at which r stands.
@@ -30,7 +29,7 @@ func (m *matcher) reset(r *listReader) error {
 
 func (m *matcher) fill() error {
 	m.built = false
-	for !m.end && len(m.hashes) < matchSpan {
+	for !m.end && len(m.hashes) < bounds.span {
 		h, ok, err := m.r.hash()
 		if err != nil {
 			return err
@@ -53,17 +52,20 @@ func (m *matcher) find(sum, at uint64) (pos uint64, ok bool, err error) {
 	if !m.built {
 		m.build()
 	}
-	slot := h * 0x9e3779b97f4a7c15 >> (64 - m.bits())
-	for ; m.table[slot] != 0; slot = (slot + 1) & uint64(len(m.table)-1) {
-		i := uint64(m.table[slot] - 1)
-		if m.hashes[i] == h && m.base+i >= at {
+	slot := m.slot(h)
+	for m.first[slot] != 0 && m.base+uint64(m.first[slot]-1) < at {
+		m.first[slot] = m.next[m.first[slot]-1] // at never goes back
+	}
+	for n := m.first[slot]; n != 0; n = m.next[n-1] {
+		if m.hashes[n-1] == h {
 			m.misses = 0
-			return m.base + i, true, m.forward(m.base + i + 1)
+			pos = m.base + uint64(n-1) // before the base moves on
+			return pos, true, m.forward(pos + 1)
 		}
 	}
-	if m.misses++; m.misses > matchSpan/2 && !m.end {
+	if m.misses++; m.misses > bounds.span/2 && !m.end {
 		m.misses = 0
-		return 0, false, m.forward(m.base + matchSpan/2)
+		return 0, false, m.forward(m.base + uint64(bounds.span/2))
 	}
 	return 0, false, nil
 }
@@ -71,7 +73,7 @@ func (m *matcher) find(sum, at uint64) (pos uint64, ok bool, err error) {
 // forward lets the span begin at a position, once that has got far into it.
 func (m *matcher) forward(to uint64) error {
 	n := to - m.base
-	if m.end || n < matchSpan/2 {
+	if m.end || n < uint64(bounds.span/2) {
 		return nil
 	}
 	m.hashes = m.hashes[:copy(m.hashes, m.hashes[n:])]
@@ -79,22 +81,21 @@ func (m *matcher) forward(to uint64) error {
 	return m.fill()
 }
 
-func (m *matcher) bits() int { return bits.Len(uint(len(m.table)) - 1) }
+func (m *matcher) slot(h uint64) uint64 {
+	return h * 0x9e3779b97f4a7c15 >> (64 - bits.Len(uint(len(m.first))-1))
+}
 
 func (m *matcher) build() {
-	size := 1 << bits.Len(uint(2*len(m.hashes)))
-	if cap(m.table) < size {
-		m.table = make([]uint32, size)
+	size := 1 << bits.Len(uint(len(m.hashes)))
+	if cap(m.first) < size {
+		m.first, m.next = make([]uint32, size), make([]uint32, size)
 	}
-	m.table = m.table[:size]
-	clear(m.table)
-	// In order, so that of equal hashes the first is found first.
-	for i, h := range m.hashes {
-		slot := h * 0x9e3779b97f4a7c15 >> (64 - m.bits())
-		for m.table[slot] != 0 {
-			slot = (slot + 1) & uint64(size-1)
-		}
-		m.table[slot] = uint32(i + 1)
+	m.first, m.next = m.first[:size], m.next[:size]
+	clear(m.first)
+	// Backwards, so that of equal hashes the first is found first.
+	for i := len(m.hashes) - 1; i >= 0; i-- {
+		slot := m.slot(m.hashes[i])
+		m.next[i], m.first[slot] = m.first[slot], uint32(i+1)
 	}
 	m.built = true
 }

@@ -7,13 +7,32 @@ import (
 	"math"
 )
 
-// Bounds of the memory and the work of a pass. A pass that would need more ends at a key, and
-// the next begins there.
-const (
-	gapBudget  = 512 << 10 // bytes of gaps that are to be looked into
-	keyBudget  = 5 << 19   // bytes of the keys that only one side has
-	listBudget = 2 << 20   // hashes in one list
-)
+// bounds are those of the memory and the work of a pass. A pass that would need more ends at a
+// key, and the next begins there. Only tests change them.
+var bounds = struct {
+	gaps    int // bytes of gaps that are to be looked into
+	keys    int // bytes of the keys that only one side has
+	list    int // hashes in one list
+	scan    int // nodes of ours that are compared with one list
+	span    int // hashes of the peer's that a matcher knows at once
+	names   int // bytes of names that are taken when they have to be kept
+	decided int // bytes of what is decided about these
+	least   int // bytes from the peer in a pass which that ends early; fewer are suspicious
+
+	batchBytes, batchItems int // of one transaction
+}{
+	gaps:    512 << 10,
+	keys:    5 << 19,
+	list:    2 << 20,
+	scan:    4 << 20,
+	span:    1 << 15,
+	names:   1 << 20,
+	decided: 1 << 20,
+	least:   4 << 10,
+
+	batchBytes: 1 << 20,
+	batchItems: 16 << 10,
+}
 
 // errAlike says that nodes that differ have been taken for equal.
 var errAlike = errors.New("two short hashes are alike")
@@ -29,21 +48,22 @@ type pass struct {
 	window window
 	told   []byte // the upper end of the window that the peer knows
 
-	own     *keySet // the keys that only we have; nil if nobody asks
-	missing bool    // the peer has keys that we have not
+	own *keySet // the keys that only we have; nil if nobody asks
 
 	listed gaps   // our nodes that the peer knows: those of level in these gaps
 	level  int    // MaxInt before the first list
 	within window // as it was then
 
 	theirLevel int // of the peer's last list
+	theirWidth int // of the hashes in it: if those of one side have been widened, so are the other's
 
 	found    gaps   // in the peer's last list
 	seen     uint64 // hashes of it that were read
 	at       uint64 // where the last gap found ended
 	compared uint64 // hashes that were compared, all unless it was stopped
 	sum      uint64 // of the nodes that we have, too
-	stopped  bool   // there were too many gaps: nothing is found from a key on
+	scanned  int    // nodes of ours that were compared
+	stopped  bool   // there were too many gaps or nodes: nothing is found from a key on
 
 	nodes, leaves, again cursor
 	match                matcher
@@ -169,32 +189,69 @@ func (p *pass) read(first bool) (final bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	err = p.learn(r, first)
+	if errors.Is(err, errMoved) || errors.Is(err, errAlike) {
+		// The pass begins again. But while one side sends, the other must not.
+		if err := r.skip(); err != nil {
+			return false, err
+		}
+		if r.final && p.w.asking {
+			if err := skipItems(p.w); err != nil {
+				return false, err
+			}
+		}
+	}
+	return r.final, err
+}
+
+// skipItems reads items that are of no use up to their end.
+func skipItems(w *wire) error {
+	for {
+		t, _, err := w.receive("receive entries")
+		switch {
+		case err != nil:
+			return err
+		case t == frameDone:
+			return nil
+		case !t.carries():
+			return w.unexpected(t)
+		}
+	}
+}
+
+// learn compares a list with our nodes.
+func (p *pass) learn(r *listReader, first bool) error {
 	if r.final && first {
-		return false, fmt.Errorf("%s: %w: first list is the last", listPhase, ErrProtocol)
+		return fmt.Errorf("%s: %w: first list is the last", listPhase, ErrProtocol)
 	}
 	if !r.final && r.level >= p.level {
-		return false, fmt.Errorf("%s: %w: level %d after level %d", listPhase, ErrProtocol, r.level, p.level)
+		return fmt.Errorf("%s: %w: level %d after level %d", listPhase, ErrProtocol, r.level, p.level)
 	}
 	if r.cut != nil && bytes.Compare(r.cut, p.window.lower) <= 0 {
-		return false, fmt.Errorf("%s: %w: pass that ends before it begins", listPhase, ErrProtocol)
+		return fmt.Errorf("%s: %w: pass that ends before it begins", listPhase, ErrProtocol)
 	}
 	p.window.cut(r.cut)
 	p.told = p.window.upper
 	p.found.reset()
-	p.seen, p.at, p.sum, p.stopped = 0, 0, 0, false
+	p.seen, p.at, p.sum, p.scanned, p.stopped = 0, 0, 0, 0, false
+	p.theirLevel, p.theirWidth = r.level, r.width
 	if first {
 		r.more = true
 		if err := p.compare(r, nil, nil); err != nil {
-			return false, err
+			return err
+		}
+		if end, err := r.fill(); err != nil {
+			return err
+		} else if !end {
+			return fmt.Errorf("%s: %w: first list goes on behind its hashes", listPhase, ErrProtocol)
 		}
 	} else if err := p.follow(r); err != nil {
-		return false, err
+		return err
 	}
 	if !p.stopped {
 		p.compared = p.seen
 	}
-	p.theirLevel = r.level
-	return r.final, nil
+	return nil
 }
 
 // follow reads what the peer says about the nodes that we have listed.
@@ -247,20 +304,39 @@ func (p *pass) compare(r *listReader, from, to []byte) error {
 		return err
 	}
 	base := p.seen
-	if !p.stopped {
-		if err := p.align(r.level, base, from, to); err != nil {
-			return err
-		}
+	end, err := p.align(r.level, base, from, to)
+	if err != nil {
+		return err
 	}
 	total, err := p.match.rest()
 	if err != nil {
 		return err
 	}
 	p.seen = base + total
-	if p.stopped || total == p.stretch.theirs && p.stretch.ours == 0 {
+	if p.stopped {
 		return nil
 	}
-	return p.note(r.level, base+p.stretch.theirs, total-p.stretch.theirs, to)
+	if total > p.stretch.theirs || p.stretch.ours > 0 {
+		if err := p.note(r.level, base+p.stretch.theirs, total-p.stretch.theirs, end); err != nil {
+			return err
+		}
+	}
+	if p.full() {
+		p.stop(p.seen, end)
+	}
+	return nil
+}
+
+// full reports whether no more can be compared with this list.
+func (p *pass) full() bool { return len(p.found.buf) > bounds.gaps || p.scanned >= bounds.scan }
+
+// stop ends the window at key, below which everything has been found, with so many of the peer's
+// nodes compared. Without a key all has been.
+func (p *pass) stop(compared uint64, key []byte) {
+	if key != nil {
+		p.stopped, p.compared = true, compared
+		p.window.cut(key)
+	}
 }
 
 // stretch is where a gap begins, while it is not known where it ends.
@@ -271,25 +347,32 @@ type stretch struct {
 }
 
 // align walks over our nodes within [from, to) and notes the gaps between those that the peer
-// has listed, too. What is left at the end is in p.stretch.
-func (p *pass) align(level int, base uint64, from, to []byte) error {
+// has listed, too. What is left at the end is in p.stretch, and ends before the key returned.
+func (p *pass) align(level int, base uint64, from, to []byte) (end []byte, err error) {
 	p.stretch = stretch{from: append(p.stretch.from[:0], from...)}
+	if p.stopped {
+		return to, nil
+	}
 	if level > p.h.root.Level {
 		// We have no such nodes, and so at most one gap.
 		_, ok, err := p.first(from, to)
 		p.stretch.ours = int(bit(ok))
-		return err
+		return to, err
 	}
 	c := &p.nodes
 	c.reset(level, from, to, p.window)
 	for {
 		key, sum, ok, err := c.next()
 		if !ok || err != nil {
-			return err
+			return to, err
 		}
+		if p.scanned >= bounds.scan {
+			return key, nil // the rest of the peer's nodes may lie before or behind it
+		}
+		p.scanned++
 		pos, ok, err := p.match.find(sum, p.stretch.theirs)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !ok {
 			if p.stretch.ours++; p.stretch.ours == 1 {
@@ -299,16 +382,15 @@ func (p *pass) align(level int, base uint64, from, to []byte) error {
 		}
 		if pos > p.stretch.theirs || p.stretch.ours > 0 {
 			if err := p.note(level, base+p.stretch.theirs, pos-p.stretch.theirs, key); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		p.stretch.theirs, p.stretch.ours = pos+1, 0
 		p.sum += sum
-		if len(p.found.buf) > gapBudget {
-			// Below a node that both have, all gaps are found.
-			p.stopped, p.compared = true, base+pos+1
-			p.window.cut(key)
-			return nil
+		if len(p.found.buf) > bounds.gaps {
+			// Nothing is known of the nodes behind this one.
+			p.stop(base+pos+1, key)
+			return key, nil
 		}
 	}
 }
@@ -332,7 +414,6 @@ func (p *pass) note(level int, at, theirs uint64, to []byte) error {
 		}
 		p.found.add(g)
 		p.at = at + theirs
-		p.missing = p.missing || !g.descend
 	}
 	switch {
 	case p.stretch.ours == 0 || both && level > 0 || p.own == nil:
@@ -365,6 +446,8 @@ func (p *pass) addEach(from, to []byte) error {
 		if !ok || err != nil {
 			return err
 		}
-		p.own.add(keyRange{from: key, one: true, sum: sum})
+		if !p.own.add(keyRange{from: key, one: true, sum: sum}) {
+			return nil // nor would those behind it
+		}
 	}
 }

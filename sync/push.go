@@ -55,7 +55,11 @@ type sender struct {
 
 // decision sends what was decided about a key that we do not have.
 func (s *sender) decision(d decision) error {
-	if !d.delete || !s.p.window.holds(d.key) {
+	if d.skip || !s.p.window.holds(d.key) {
+		return nil
+	}
+	if !d.delete {
+		s.refuse(d.key, ReasonChanged, "") // we had it a moment ago
 		return nil
 	}
 	s.planned.Deleted++
@@ -68,9 +72,12 @@ func (s *sender) entry(i item, d *decision) error {
 	if d != nil && (d.skip || d.delete || d.hash == i.hash) {
 		return nil
 	}
-	if i.kind == itemTooLarge {
-		s.c.refused.add(ReasonTooLarge, true, i.key, fmt.Sprintf("%d bytes, and the peer takes at most %d", i.size, s.c.maxValue))
-		s.c.event(Event{Action: Rejected, There: true, Key: i.key, Reason: ReasonTooLarge})
+	size := i.size
+	if d != nil && d.value != nil {
+		size = int64(len(d.value))
+	}
+	if size > s.c.maxValue {
+		s.refuse(i.key, ReasonTooLarge, fmt.Sprintf("%d bytes, and at most %d are taken", size, s.c.maxValue))
 		return nil
 	}
 	e := Event{Action: Added, There: true, Key: i.key}
@@ -90,6 +97,11 @@ func (s *sender) entry(i item, d *decision) error {
 	return s.send(i)
 }
 
+func (s *sender) refuse(key []byte, reason Reason, detail string) {
+	s.c.refused.add(reason, true, key, detail)
+	s.c.event(Event{Action: Rejected, There: true, Key: key, Reason: reason})
+}
+
 func (s *sender) send(i item) error {
 	if s.c.opts.DryRun {
 		return nil
@@ -105,7 +117,7 @@ func (s *sender) end() error {
 		if c.opts.DryRun {
 			c.count(s.planned)
 		}
-		return nil
+		return c.refused.exceed(c.limits.MaxRefused)
 	}
 	if err := s.items.flush(); err != nil {
 		return err
@@ -121,7 +133,7 @@ func (s *sender) end() error {
 	if err != nil {
 		return err
 	}
-	a, err := decodeAck(body, c.r.format().K)
+	a, err := decodeAck(body, c.r.format().K, s.items.n)
 	if err != nil {
 		return fmt.Errorf("send entries: %w", err)
 	}
@@ -133,7 +145,7 @@ func (s *sender) end() error {
 			c.event(Event{Action: Rejected, There: true, Key: k, Reason: r.Reason})
 		}
 	}
-	return nil
+	return c.refused.exceed(c.limits.MaxRefused)
 }
 
 func (c *client) count(made Changes) {
@@ -147,23 +159,27 @@ const pruneKeys = 4096
 
 // prune deletes what only we have, where it is still what was compared: the last step of a
 // mirror.
-func (c *client) prune(p *pass, t *taker) error {
+func (c *client) prune(p *pass) error {
 	for at := 0; at < p.own.len(); {
-		var deleted [][]byte
+		var deleted, changed [][]byte
 		next := at
 		fn := func(tx *okra.Tx) error {
-			deleted, next = deleted[:0], at // it may run more than once
+			deleted, changed, next = deleted[:0], changed[:0], at // it may run more than once
 			for ; next < p.own.len() && next < at+pruneKeys; next++ {
 				r := p.own.at(next)
-				if !p.window.holds(r.from) || t.spared[string(r.from)] {
+				if !p.window.holds(r.from) || r.spared {
 					continue
 				}
 				value, ok, err := lookUp(tx, r.from)
 				if err != nil {
 					return err
 				}
-				if _, sum := oneLeaf(tx.Format().K, p.salt, r.from, value); !ok || sum != r.sum {
-					continue // gone, or put by this session or somebody else
+				if !ok {
+					continue
+				}
+				if _, sum := oneLeaf(tx.Format().K, p.salt, r.from, value); sum != r.sum {
+					changed = append(changed, r.from)
+					continue
 				}
 				if !c.opts.DryRun {
 					if err := tx.Delete(r.from); err != nil {
@@ -178,7 +194,7 @@ func (c *client) prune(p *pass, t *taker) error {
 		if c.opts.DryRun {
 			err = c.r.view(fn)
 		} else {
-			err = c.r.update(c.ctx, fn)
+			err = c.r.update(fn)
 		}
 		if err != nil {
 			return fmt.Errorf("delete what the peer has not: %w", err)
@@ -187,6 +203,13 @@ func (c *client) prune(p *pass, t *taker) error {
 		c.sum.Here.Deleted += int64(len(deleted))
 		for _, k := range deleted {
 			c.event(Event{Action: Deleted, Key: k})
+		}
+		for _, k := range changed {
+			c.refused.add(ReasonChanged, false, k, "")
+			c.event(Event{Action: Rejected, Key: k, Reason: ReasonChanged})
+		}
+		if err := c.refused.exceed(c.limits.MaxRefused); err != nil {
+			return err
 		}
 		c.show("delete", false)
 	}

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math"
+	"strings"
+	"unicode"
 
 	"github.com/okradb/okra-go/okra"
 )
@@ -14,7 +15,6 @@ const mostKeys = 16
 
 // refusals counts refused entries by reason.
 type refusals struct {
-	limit int
 	count int
 	all   []Refused
 }
@@ -45,6 +45,15 @@ func (r *refusals) join(o *refusals) {
 	for _, one := range o.all {
 		r.merge(one)
 	}
+}
+
+// exceed returns an error if there are more than limit.
+func (r *refusals) exceed(limit int) error {
+	if r.count <= limit {
+		return nil
+	}
+	return fmt.Errorf("%w: more than %d entries were refused (Limits.MaxRefused), the first because: %s",
+		ErrLimit, limit, r.all[0].Reason)
 }
 
 func (r *refusals) list() []Refused { return r.all }
@@ -90,32 +99,44 @@ func (a ack) encode(room int) []byte {
 	return b
 }
 
-func decodeAck(body []byte, k int) (a ack, err error) {
+// decodeAck takes an ack of at most sent changes apart.
+func decodeAck(body []byte, k int, sent int) (a ack, err error) {
 	d := decoder{b: body}
 	a.root = d.root(k)
-	for _, n := range []*int64{&a.made.Added, &a.made.Changed, &a.made.Deleted} {
-		*n = int64(d.uvarint(math.MaxInt64, "number of changes"))
+	number := func(what string) int64 {
+		n := d.uvarint(uint64(sent), what)
+		sent -= int(n)
+		return int64(n)
 	}
+	a.made.Added = number("number of added entries")
+	a.made.Changed = number("number of changed entries")
+	a.made.Deleted = number("number of deleted entries")
 	for len(d.b) > 0 {
-		number := d.byte("reason")
-		if int(number) >= len(reasons) {
-			d.fail(fmt.Sprintf("reason %d", number))
+		code := d.byte("reason")
+		if int(code) >= len(reasons) {
+			d.fail(fmt.Sprintf("reason %d", code))
 			break
 		}
-		r := Refused{Reason: reasons[number], There: true}
-		r.Count = int64(d.uvarint(math.MaxInt64, "number of refused entries"))
-		r.Detail = string(d.string(maxText, "reason"))
-		for range d.byte("number of keys") {
+		r := Refused{Reason: reasons[code], There: true}
+		r.Count = number("number of refused entries")
+		r.Detail = printable(d.string(maxText, "reason"))
+		for range d.uvarint(mostKeys, "number of keys") {
 			r.Keys = append(r.Keys, clone(d.string(okra.MaxKey, "key")))
-			if d.err != nil {
-				break
-			}
 		}
-		if len(r.Keys) > mostKeys {
-			d.fail("too many keys")
+		if d.err == nil {
+			a.refused.count += int(r.Count)
+			a.refused.merge(r)
 		}
-		a.refused.count += int(min(r.Count, math.MaxInt32))
-		a.refused.merge(r)
 	}
 	return a, d.end()
+}
+
+// printable returns a text of the peer's without what could confuse a terminal.
+func printable(b []byte) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, string(bytes.ToValidUTF8(b, []byte("?"))))
 }

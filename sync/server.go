@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"time"
 
 	"github.com/okradb/okra-go/okra"
@@ -15,7 +14,6 @@ import (
 
 // server is one session of Serve.
 type server struct {
-	ctx    context.Context
 	w      *wire
 	r      replica
 	opts   ServeOptions
@@ -31,7 +29,7 @@ type server struct {
 }
 
 func serve(ctx context.Context, conn Conn, db *okra.DB, opts *ServeOptions) (Summary, error) {
-	s := &server{ctx: ctx, r: replica{db: db}}
+	s := &server{r: replica{ctx: ctx, db: db}}
 	if opts != nil {
 		s.opts = *opts
 		s.r.table = opts.Table
@@ -47,7 +45,6 @@ func serve(ctx context.Context, conn Conn, db *okra.DB, opts *ServeOptions) (Sum
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.hold = s.limits.Hold
-	s.refused.limit = s.limits.MaxRefused
 	s.w = newWire(ctx, conn, s.limits)
 	start := time.Now()
 	if s.sum.Before, err = s.r.root(); err != nil {
@@ -75,9 +72,7 @@ func serve(ctx context.Context, conn Conn, db *okra.DB, opts *ServeOptions) (Sum
 
 // run answers requests until the peer closes the stream.
 func (s *server) run() error {
-	err := s.w.meet("wait for the peer")
-	s.w.greet() // also to one that we do not understand: it may understand us
-	if err != nil {
+	if err := s.meet(); err != nil {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -87,6 +82,14 @@ func (s *server) run() error {
 		ended, err := s.w.ended("wait for a request")
 		if ended || err != nil {
 			return err
+		}
+		if again, err := s.w.greeted(); err != nil {
+			return err
+		} else if again {
+			if err := s.meet(); err != nil {
+				return err
+			}
+			continue
 		}
 		t, body, err := s.w.receive("wait for a request")
 		if err != nil {
@@ -107,9 +110,17 @@ func (s *server) run() error {
 	}
 }
 
+// meet reads the preface of a session. The answer to it goes also to a peer that we do not
+// understand: it may understand us.
+func (s *server) meet() error {
+	s.w.greet()
+	return s.w.meet("wait for the peer")
+}
+
 // pass answers the opening of a pass, and has the peer open it again if that is in vain.
 func (s *server) pass(body []byte) error {
 	s.sum.Passes++
+	s.w.compared = 0
 	err := s.answer(body)
 	switch {
 	case errors.Is(err, errLeft):
@@ -128,49 +139,22 @@ func (s *server) answer(body []byte) error {
 	if err != nil {
 		return fmt.Errorf("read the opening: %w", err)
 	}
-	ours := s.r.format()
-	if err := compatible(ours, o.format, o.want&wantValues != 0 || o.want&wantWrite != 0); err != nil {
-		return err
-	}
-	if o.want&wantWrite != 0 && !s.opts.Write {
-		return fmt.Errorf("%w: it may only read this tree", ErrDenied)
-	}
-	s.w.peer, s.salt = o.maxFrame, o.salt
-	s.maxValue = min(s.limits.MaxValue, o.maxValue)
-	s.sum.Peer, s.sum.PeerAfter = o.root, o.root
-	s.log.Debug("pass", "peer_root", o.root.String(), "from", string(o.window.lower))
-
-	h, err := s.r.hold(s.hold)
+	p, head, err := s.open(o)
 	if err != nil {
+		// The list of the opening comes in any case, and is read before anything is sent: while
+		// one side sends, the other must not.
+		if _, lost := drain(s.w); lost != nil {
+			return lost
+		}
 		return err
 	}
-	defer h.close()
-	p := newPass(s.w, h, s.work, o.salt, o.window)
-	if o.want&wantItems != 0 {
-		p.own = &keySet{budget: keyBudget}
-	}
-	head := heading{maxFrame: s.limits.MaxFrame, maxValue: s.limits.MaxValue, format: ours, status: statusList, root: h.root}
-	whole := o.window.whole()
-	if whole && head.root == o.root {
-		head.status = statusEqual
-	} else if whole {
-		yes, err := p.appended(o.root, o.last)
-		if err != nil {
-			return err
-		}
-		if yes {
-			head.status = statusAppended
-		}
-		if head.last, err = lastKey(h); err != nil {
-			return err
-		}
-	}
-	// The list of the opening comes in any case, and is read before anything is sent: while one
-	// side sends, the other must not.
+	defer p.h.close()
 	if head.status == statusList {
 		_, err = p.read(true)
 	} else {
-		_, err = drain(s.w)
+		var opened listHead
+		opened, err = drain(s.w)
+		p.window.cut(opened.cut)
 	}
 	if err != nil {
 		return err
@@ -190,11 +174,60 @@ func (s *server) answer(body []byte) error {
 			return err
 		}
 	}
-	h.close()
+	p.h.close()
 	if p.own == nil {
 		return nil
 	}
 	return s.items(p, o)
+}
+
+// open begins a pass, and returns what is to be said about it. p.h is the caller's to close.
+func (s *server) open(o opening) (p *pass, head heading, err error) {
+	ours := s.r.format()
+	if err := compatible(ours, o.format, o.want&wantValues != 0 || o.want&wantWrite != 0); err != nil {
+		return nil, head, err
+	}
+	if o.want&wantWrite != 0 && !s.opts.Write {
+		return nil, head, fmt.Errorf("%w: it may only read this tree", ErrDenied)
+	}
+	s.w.peer, s.salt = o.maxFrame, o.salt
+	s.maxValue = min(s.limits.MaxValue, o.maxValue)
+	s.sum.Peer, s.sum.PeerAfter = o.root, o.root
+	s.log.Debug("pass", "peer_root", o.root.String(), "from", string(o.window.lower))
+
+	h, err := s.r.hold(s.hold)
+	if err != nil {
+		return nil, head, err
+	}
+	p = newPass(s.w, h, s.work, o.salt, o.window)
+	if o.want&wantItems != 0 {
+		p.own = &keySet{budget: bounds.keys}
+	}
+	head = heading{maxFrame: s.limits.MaxFrame, maxValue: s.limits.MaxValue, format: ours, status: statusList, root: h.root}
+	if head.status, head.last, err = p.status(o); err != nil {
+		h.close()
+		return nil, head, err
+	}
+	return p, head, nil
+}
+
+// status returns how a pass is answered, and our last key if the peer may want to know it.
+func (p *pass) status(o opening) (s status, last []byte, err error) {
+	switch {
+	case !o.window.whole():
+		return statusList, nil, nil
+	case p.h.root == o.root:
+		return statusEqual, nil, nil
+	}
+	yes, err := p.appended(o.root, o.last)
+	if err != nil {
+		return s, nil, err
+	}
+	if yes {
+		return statusAppended, nil, nil
+	}
+	last, err = lastKey(p.h)
+	return statusList, last, err
 }
 
 // items sends what only we have.
@@ -249,8 +282,7 @@ func (s *server) changes() error {
 		allowed: func(k kind) bool { return k == changeAdd || k == changePut || k == changeDelete }}
 	var done Changes
 	var refused refusals
-	refused.limit = math.MaxInt
-	a := applier{ctx: s.ctx, r: s.r, accept: s.opts.Accept, made: &done, refused: &refused}
+	a := applier{r: s.r, accept: s.opts.Accept, made: &done, refused: &refused}
 	err := s.receive(&in, &a)
 	s.sum.Here.Added += done.Added
 	s.sum.Here.Changed += done.Changed
@@ -293,9 +325,9 @@ func (s *server) receive(in *itemReader, a *applier) error {
 		if err := a.add(i); err != nil {
 			return err
 		}
-		if a.refused.count > s.limits.MaxRefused {
-			return fmt.Errorf("%w: more than %d entries were refused (Limits.MaxRefused), the first because it was %s",
-				ErrLimit, s.limits.MaxRefused, a.refused.list()[0].Reason)
+		all := refusals{count: s.refused.count + a.refused.count, all: a.refused.all}
+		if err := all.exceed(s.limits.MaxRefused); err != nil {
+			return err
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strconv"
 	"syscall"
@@ -37,6 +38,13 @@ const (
 	frameError                        // the session is over, and why
 
 	frameSkip frameType = 0x80
+)
+
+const (
+	mostSkipped  = 16       // frames in a row of types that are not known
+	mostCompared = 64 << 20 // bytes received in a pass that are not entries
+	writeSize    = 64 << 10 // bytes to write at once, which the peer has Limits.Timeout to take
+	lastWords    = time.Second
 )
 
 // The reasons of a frameRestart.
@@ -72,8 +80,11 @@ type wire struct {
 	patience       time.Duration // what is left of the peer's time
 	sent, received int64
 	discovery      int64 // bytes of frames that carry no entries, both ways
+	compared       int64 // those of them that were received since the pass began
 	trips          int   // times it began to wait after sending
 	sending        bool
+	greeting       bool // the preface is to be sent before the next frame
+	over           bool // the peer has said so, or does not read any more
 }
 
 func newWire(ctx context.Context, conn Conn, limits Limits) *wire {
@@ -116,7 +127,8 @@ func (w *wire) failed(err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("%s: %w: it has %v (Limits.Timeout)", w.phase, ErrTimeout, w.limits.Timeout)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe),
-		errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
+		errors.Is(err, net.ErrClosed), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
+		w.over = true
 		return fmt.Errorf("%s: %w", w.phase, ErrCut)
 	}
 	return fmt.Errorf("%s: %w", w.phase, err)
@@ -128,9 +140,7 @@ func (w *wire) room() int { return min(w.limits.MaxFrame, w.peer) - 1 }
 // send queues a frame, and sends what is queued when it is much.
 func (w *wire) send(t frameType, body []byte) error {
 	before := len(w.out)
-	w.out = binary.AppendUvarint(w.out, uint64(len(body)+1))
-	w.out = append(w.out, byte(t))
-	w.out = append(w.out, body...)
+	w.queue(t, body)
 	if !t.carries() {
 		w.discovery += int64(len(w.out) - before)
 	}
@@ -140,32 +150,55 @@ func (w *wire) send(t frameType, body []byte) error {
 	return nil
 }
 
+func (w *wire) queue(t frameType, body []byte) {
+	if w.greeting {
+		w.greeting = false
+		w.out = append(w.out, magic...)
+		w.out = append(w.out, version)
+	}
+	w.out = binary.AppendUvarint(w.out, uint64(len(body)+1))
+	w.out = append(w.out, byte(t))
+	w.out = append(w.out, body...)
+}
+
 // carries reports whether frames of the type carry entries.
 func (t frameType) carries() bool {
 	return t == frameItems || t == frameChunk || t == frameChanges
 }
 
 // flush sends all frames that are queued.
-func (w *wire) flush() error {
-	w.sending = w.sending || len(w.out) > 0
-	for len(w.out) > 0 {
-		n := min(len(w.out), 64<<10)
-		if err := w.conn.SetWriteDeadline(time.Now().Add(w.limits.Timeout)); err != nil {
+func (w *wire) flush() error { return w.flushWithin(w.limits.Timeout) }
+
+// flushWithin gives the peer so much time for each piece.
+func (w *wire) flushWithin(patience time.Duration) error {
+	rest := w.out
+	w.out = w.out[:0]
+	for len(rest) > 0 {
+		w.sending = true
+		if err := w.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
 			return w.failed(err)
 		}
 		if err := w.ctx.Err(); err != nil {
 			return w.failed(err)
 		}
-		n, err := w.conn.Write(w.out[:n])
+		n, err := w.conn.Write(rest[:min(len(rest), writeSize)])
 		w.sent += int64(n)
-		w.out = w.out[n:]
 		if err != nil {
-			w.out = nil
+			w.over = true
 			return w.failed(err)
 		}
+		rest = rest[n:]
 	}
-	w.out = w.out[:0]
 	return nil
+}
+
+// waits notes that what comes now answers what was sent.
+func (w *wire) waits() {
+	if w.sending {
+		w.sending = false
+		w.trips++
+		w.patience = w.limits.Timeout
+	}
 }
 
 // receive waits for the next frame and returns its type and body, which is valid until the next
@@ -179,18 +212,18 @@ func (w *wire) receive(phase string) (frameType, []byte, error) {
 	if err := w.flush(); err != nil {
 		return 0, nil, err
 	}
-	if w.sending {
-		w.sending = false
-		w.trips++
-		w.patience = w.limits.Timeout
-	}
-	for {
+	w.waits()
+	for range mostSkipped {
 		if err := w.read(); err != nil {
 			return 0, nil, err
 		}
 		t, body := frameType(w.frame[0]), w.frame[1:]
 		if !t.carries() {
-			w.discovery += int64(len(body) + 1 + uvarintLen(uint64(len(body)+1)))
+			n := int64(len(body) + 1 + uvarintLen(uint64(len(body)+1)))
+			w.discovery += n
+			if w.compared += n; w.compared > mostCompared {
+				return 0, nil, fmt.Errorf("%s: %w: comparing needs more than %d bytes", w.phase, ErrLimit, int64(mostCompared))
+			}
 		}
 		switch {
 		case t == frameError:
@@ -204,6 +237,7 @@ func (w *wire) receive(phase string) (frameType, []byte, error) {
 			return t, body, nil
 		}
 	}
+	return 0, nil, fmt.Errorf("%s: %w: %d frames of unknown types in a row", w.phase, ErrProtocol, mostSkipped)
 }
 
 // read reads a frame of any type.
@@ -246,21 +280,13 @@ func (w *wire) unread() { w.again = true }
 var errLeft = errors.New("pass was left")
 
 // expect receives a frame of one type. In place of a list the asking side may begin something
-// else, or end the session: that it knows enough shows before the lists do.
+// else: that it knows enough, or that its tree has changed, shows before the lists do.
 func (w *wire) expect(want frameType, phase string) ([]byte, error) {
-	leave := want == frameList && !w.asking
-	if leave {
-		if ended, err := w.ended(phase); err != nil {
-			return nil, err
-		} else if ended {
-			return nil, errLeft
-		}
-	}
 	t, body, err := w.receive(phase)
 	if err != nil {
 		return nil, err
 	}
-	if leave && (t == frameOpen || t == frameChanges || t == frameDone) {
+	if want == frameList && !w.asking && (t == frameOpen || t == frameChanges || t == frameDone) {
 		w.unread()
 		return nil, errLeft
 	}
@@ -274,17 +300,23 @@ func (w *wire) unexpected(t frameType) error {
 	return fmt.Errorf("%s: %w: it sent %v there", w.phase, ErrProtocol, t)
 }
 
-// interrupt makes reads and writes end when the context does. The function it returns ends that.
-func (w *wire) interrupt() (stop func() bool) {
-	return context.AfterFunc(w.ctx, func() {
-		past := time.Unix(1, 0)
-		_ = w.conn.SetReadDeadline(past)
-		_ = w.conn.SetWriteDeadline(past)
-	})
+// interrupt makes reads and writes end when the context does. The function it returns ends that,
+// and takes back the deadlines.
+func (w *wire) interrupt() (stop func()) {
+	deadline := func(t time.Time) {
+		_ = w.conn.SetReadDeadline(t)
+		_ = w.conn.SetWriteDeadline(t)
+	}
+	ended := context.AfterFunc(w.ctx, func() { deadline(time.Unix(1, 0)) })
+	return func() {
+		if ended() {
+			deadline(time.Time{})
+		}
+	}
 }
 
-// greet sends the preface.
-func (w *wire) greet() { w.out = append(w.out, magic+string(rune(version))...) }
+// greet has the preface sent with the next frame, and not before: the peer may be sending.
+func (w *wire) greet() { w.greeting = true }
 
 // meet reads the peer's preface. At the end of the stream it returns io.EOF.
 func (w *wire) meet(phase string) error {
@@ -292,16 +324,13 @@ func (w *wire) meet(phase string) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if w.sending {
-		w.sending = false
-		w.trips++
-	}
+	w.waits()
 	var b [len(magic) + 1]byte
 	n, err := io.ReadFull(w.in, b[:])
 	if n > 0 && n <= len(magic) && string(b[:n]) != magic[:n] || n > len(magic) && string(b[:len(magic)]) != magic {
 		return fmt.Errorf("%s: %w: it begins with %q and not with %q: is it an okra peer?", phase, ErrProtocol, b[:n], magic)
 	}
-	if n == 0 && errors.Is(err, io.EOF) {
+	if n == 0 && closed(err) {
 		return io.EOF
 	}
 	if err != nil {
@@ -323,45 +352,67 @@ func (w *wire) ended(phase string) (bool, error) {
 		return false, err
 	}
 	_, err := w.in.Peek(1)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.ECONNRESET) {
+	if closed(err) {
 		return true, nil
 	}
 	return false, w.failed(err)
 }
 
-// codes of frameError, and the errors that they stand for.
-var codes = map[byte]error{
-	1: ErrProtocol, 2: ErrVersion, 3: okra.ErrFormat, 4: ErrLimit, 5: ErrBusy, 6: ErrDenied,
-	7: ErrTimeout, 8: ErrMoving, 9: ErrPeer,
+// closed reports whether the peer has closed the stream.
+func closed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.ECONNRESET)
 }
+
+// greeted reports whether a preface comes next, and thus another session over the same stream.
+// There is no frame that begins like one.
+func (w *wire) greeted() (bool, error) {
+	if w.again {
+		return false, nil
+	}
+	b, err := w.in.Peek(2)
+	return err == nil && string(b) == magic[:2], w.failed(err)
+}
+
+// codes of frameError, and the errors that they stand for.
+var codes = [...]error{
+	1: ErrProtocol, 2: ErrVersion, 3: okra.ErrFormat, 4: ErrLimit, 5: ErrBusy, 6: ErrDenied,
+	7: ErrTimeout, 8: ErrMoving, codePeer: ErrPeer,
+}
+
+const codePeer = 9
 
 const maxText = 500 // bytes of an error's text
 
-// tell tells the peer why the session ends. Failures of our store are none of its business, but
-// that there is one.
+// tell tells the peer why the session ends, unless it is the peer that has ended it. Failures of
+// our store are none of its business, but that there is one. A peer that is about to send does
+// not read, so there is not much time for it.
 func (w *wire) tell(err error) {
-	code, text := byte(9), ErrPeer.Error()
-	for c, sentinel := range codes {
-		if errors.Is(err, sentinel) {
+	if w.over {
+		return
+	}
+	code, text := codePeer, ErrPeer.Error()
+	for c, sentinel := range codes[:codePeer] {
+		if sentinel != nil && errors.Is(err, sentinel) {
 			code, text = c, err.Error()
+			break
 		}
 	}
-	body := append([]byte{code}, text[:min(len(text), maxText)]...)
-	if w.send(frameError, body) == nil {
-		_ = w.flush() // the session is over either way
-	}
+	body := append([]byte{byte(code)}, text[:min(len(text), maxText)]...)
+	w.queue(frameError, body)
+	_ = w.flushWithin(min(lastWords, w.limits.Timeout)) // the session is over either way
 }
 
 // told returns the error that a frame of error stands for. Its text is quoted, for it may hold
 // anything.
 func (w *wire) told(body []byte) error {
+	w.over = true
 	if len(body) == 0 {
 		return fmt.Errorf("%s: %w", w.phase, ErrPeer)
 	}
 	text := strconv.QuoteToASCII(string(body[1:min(len(body), 1+maxText)]))
-	sentinel := codes[body[0]]
-	if sentinel == nil {
-		sentinel = ErrPeer
+	sentinel := ErrPeer
+	if code := int(body[0]); code > 0 && code < len(codes) {
+		sentinel = codes[code]
 	}
 	if sentinel == ErrProtocol || sentinel == ErrTimeout {
 		// From its point of view, not from ours.
