@@ -26,27 +26,28 @@ const (
 func Suite() suite.Suite {
 	return suite.Suite{
 		Name:  "lifecycle",
-		Usage: "how a store behaves over its life, from its first put to many runs read cold",
-		Description: `An experiment tracker logs a training run of 20 series put by put, a transaction
-each, and a new process reads all of it. A store is loaded in batches, in key
-order and in random order; it is read by random gets, by seeks and in whole; new
-processes open it; it takes large values. A process is killed in the middle of a
-transaction, and another opens what is there. Two processes write to one store.
-Many runs are logged, each in one durable transaction, and read in a new process.
+		Usage: "how a store behaves over its life",
+		Description: `An experiment tracker logs a training run of 20 series put by put, a
+transaction each, and a new process reads all of it. A store is loaded in
+batches, in key order and in random order; it is read by random gets, by seeks
+and in whole; new processes open it; it takes large values. A process is
+killed in the middle of a transaction, and another opens what is there. Two
+processes write to one store. Many runs are logged, each in one durable
+transaction, and read in a new process.
 
 Where a file can be dropped from memory, "cold" reads begin so; what the disk
 itself keeps in memory stays. Only "log runs" waits for the disk in each
 transaction, and loads once, at the end.
 
-p50 and p99 are of a transaction, a get, a seek with the entries after it, or a
-series that is read. Two writers: of the slower one. Opening again: the median of
-5 processes, the time from before opening to after the first entry.
+p50 and p99 are of a transaction, a get, a seek with the entries after it, or
+a series that is read. Two writers: of the slower one. Opening again: the
+median of 5 processes, from before opening to after the first entry.
 
 Examples:
 
   okra bench lifecycle --quick --dir /mnt/disk
   okra bench lifecycle --only reopening --reopen 10k,1m,100m
-  okra bench lifecycle --only "random gets" --keys 20m --value-size 1KiB`,
+  okra bench lifecycle --only "random gets" --keys 10m --value-size 1KiB`,
 		Sizes: []suite.Size{
 			{Name: "steps", Usage: "`NUMBER` of steps of the tracker's run", Full: []int{5000}, Quick: []int{100}},
 			{Name: "load", Usage: "`NUMBER` of entries to load", Full: []int{1_000_000}, Quick: []int{50_000}},
