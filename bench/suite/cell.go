@@ -38,6 +38,10 @@ type Cell struct {
 	// follow one another with the same name, and the same sides, start from copies of its folder.
 	Shared string
 
+	// InPlace, with Shared, makes no copies: all repetitions work in the one folder. Run must then
+	// leave the entries that are there as they are. It is for reads of large stores.
+	InPlace bool
+
 	// Command, if not nil, changes the command of the process of Run before it starts, to limit
 	// its memory, say. It returns a function to call when the process has ended.
 	Command func(*exec.Cmd) (done func(), err error)
@@ -81,7 +85,7 @@ type Measurement struct {
 
 	// PeakMemory is the most memory that the process of Run had resident, in bytes, 0 where the
 	// system does not tell. Pages of the store that LMDB has mapped count, which the system could
-	// take back. Run leaves it 0.
+	// take back. Run leaves it 0, unless its helpers do the work: then it is the most of theirs.
 	PeakMemory int64 `json:"peak_memory_bytes"`
 
 	// FileSize is the size of all files in Dir but lock files after Run, unless Run sets it.

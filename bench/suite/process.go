@@ -203,7 +203,9 @@ func serve(suites []Suite, req request) response {
 			err = side.Prepare(rep)
 		case partRun:
 			r.Measurement, err = side.Run(rep)
-			r.Measurement.PeakMemory = peakMemory()
+			if r.Measurement.PeakMemory == 0 {
+				r.Measurement.PeakMemory = peakMemory()
+			}
 		case partCheck:
 			r.Contents, err = side.Check(rep)
 		default:

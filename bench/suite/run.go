@@ -161,12 +161,22 @@ func (r *runner) report(c Cell) {
 	r.progress.Done++
 }
 
-// side does one repetition of one side in a folder of its own, which it removes.
+// side does one repetition of one side in a folder of its own, which it removes, or gives back to
+// the repetitions that follow if they work in place.
 func (r *runner) side(ctx context.Context, c Cell, s, number int) (outcome, error) {
 	dir := filepath.Join(r.dir, "repetition")
 	o, err := r.parts(ctx, c, s, number, dir)
+	if err == nil && c.shares(s) && c.InPlace {
+		return o, os.Rename(dir, r.made(s))
+	}
 	return o, errors.Join(err, os.RemoveAll(dir))
 }
+
+// shares reports whether side s starts from what it has prepared for several cells.
+func (c Cell) shares(s int) bool { return c.Shared != "" && c.Sides[s].Prepare != nil }
+
+// made returns the folder that side s has prepared for the cells that share it.
+func (r *runner) made(s int) string { return filepath.Join(r.dir, "shared", fmt.Sprint(s)) }
 
 func (r *runner) parts(ctx context.Context, c Cell, s, number int, dir string) (outcome, error) {
 	side := c.Sides[s]
@@ -205,11 +215,12 @@ func (r *runner) parts(ctx context.Context, c Cell, s, number int, dir string) (
 	return o, nil
 }
 
-// prepare makes the folder of a repetition: empty, by Prepare, or as a copy of what Prepare has
-// made for cells that share it. What is in it is on disk, so that no later part pays for that.
+// prepare makes the folder of a repetition: empty, by Prepare, or of what Prepare has made for
+// cells that share it, as a copy unless they work in place. What is in it is on disk, so that no
+// later part pays for that.
 func (r *runner) prepare(ctx context.Context, c Cell, s int, req request) error {
 	side := c.Sides[s]
-	if c.Shared == "" || side.Prepare == nil {
+	if !c.shares(s) {
 		if err := os.Mkdir(req.Dir, 0o755); err != nil || side.Prepare == nil {
 			return err
 		}
@@ -220,7 +231,7 @@ func (r *runner) prepare(ctx context.Context, c Cell, s int, req request) error 
 		return syncFolder(req.Dir)
 	}
 	target := req.Dir
-	made := filepath.Join(r.dir, "shared", fmt.Sprint(s))
+	made := r.made(s)
 	if _, err := os.Stat(made); errors.Is(err, os.ErrNotExist) {
 		// It gets its name when it is whole.
 		half := made + "-half"
@@ -235,7 +246,11 @@ func (r *runner) prepare(ctx context.Context, c Cell, s int, req request) error 
 			return err
 		}
 	}
-	if err := os.CopyFS(target, os.DirFS(made)); err != nil {
+	pass := func() error { return os.CopyFS(target, os.DirFS(made)) }
+	if c.InPlace {
+		pass = func() error { return os.Rename(made, target) }
+	}
+	if err := pass(); err != nil {
 		return err
 	}
 	return syncFolder(target)

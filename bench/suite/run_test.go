@@ -98,6 +98,24 @@ func TestRunShares(t *testing.T) {
 	}
 }
 
+func TestRunSharesInPlace(t *testing.T) {
+	o, cells := plan(t, "in place")
+	results, err := Run(t.Context(), testSuite(), o, cells, Hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		for _, s := range r.Sides {
+			if a, b := s.Measurements[0].Value, s.Measurements[1].Value; a != float64(2*i+1) || b != a+1 {
+				t.Errorf("%s of %s: runs %v and %v in its folder", s.Name, r.Name, a, b)
+			}
+			if s.PeakMemory != 7 {
+				t.Errorf("peak memory %d instead of what the side says", s.PeakMemory)
+			}
+		}
+	}
+}
+
 // alive reports whether the process of the number that the file at path holds still runs, after
 // a little patience.
 func alive(t *testing.T, path string) bool {

@@ -122,6 +122,11 @@ func testSuite() Suite {
 				c.Shared = "what both read"
 				cells = append(cells, c)
 			}
+			for _, name := range []string{"first", "second"} {
+				c := cell("in place "+name, counting("okra"), counting("lmdb"))
+				c.Shared, c.InPlace = "what both change", true
+				cells = append(cells, c)
+			}
 			return cells, nil
 		},
 	}
@@ -145,6 +150,25 @@ func sharing(name string) Side {
 			value, err := strconv.ParseFloat(string(made), 64)
 			return Measurement{Value: value, Ops: 1, Bytes: int64(len(entry))},
 				errors.Join(err, os.WriteFile(path, []byte("spoiled"), 0o644))
+		},
+	}
+}
+
+// counting returns a side that measures how often it has worked in the folder that it has
+// prepared.
+func counting(name string) Side {
+	return Side{
+		Name:    name,
+		Prepare: func(r *Rep) error { return os.WriteFile(filepath.Join(r.Dir, "runs"), nil, 0o644) },
+		Run: func(r *Rep) (Measurement, error) {
+			path := filepath.Join(r.Dir, "runs")
+			runs, err := os.ReadFile(path)
+			if err != nil {
+				return Measurement{}, err
+			}
+			runs = append(runs, 'x')
+			return Measurement{Value: float64(len(runs)), Ops: 1, Bytes: int64(len(entry)), PeakMemory: 7},
+				os.WriteFile(path, runs, 0o644)
 		},
 	}
 }

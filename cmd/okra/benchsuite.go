@@ -15,6 +15,7 @@ import (
 
 	"github.com/okradb/okra-go/bench"
 	"github.com/okradb/okra-go/bench/durability"
+	"github.com/okradb/okra-go/bench/lifecycle"
 	"github.com/okradb/okra-go/bench/suite"
 )
 
@@ -22,6 +23,7 @@ import (
 func benchSuites() []suite.Suite {
 	return []suite.Suite{
 		durability.Suite(),
+		lifecycle.Suite(),
 	}
 }
 
