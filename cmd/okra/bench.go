@@ -46,15 +46,16 @@ a size of its own:
 
 // benchCommand is okra bench: okra against plain LMDB, as package bench measures them.
 func benchCommand() *cli.Command {
-	var suites []*cli.Command
+	var commands []*cli.Command
 	for _, s := range benchSuites() {
-		suites = append(suites, suiteCommand(s))
+		commands = append(commands, suiteCommand(s))
 	}
+	commands = append(commands, benchReportCommand())
 	return &cli.Command{
 		Name:        "bench",
 		Usage:       "measure okra against plain LMDB",
-		UsageText:   "okra bench [OPTIONS]\nokra bench SUITE [OPTIONS]",
-		Subcommands: suites,
+		UsageText:   "okra bench [OPTIONS]\nokra bench SUITE [OPTIONS]\nokra bench report FILES... [OPTIONS]",
+		Subcommands: commands,
 		Description: benchDescription,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "entries", DefaultText: "1k, 50k, 1m",
