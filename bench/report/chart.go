@@ -117,6 +117,10 @@ func style(size float64, r role, x draw.XAlignment, y draw.YAlignment) text.Styl
 	}
 }
 
+// widthOf returns room enough for s where a browser has no font of the metrics that it was measured
+// with.
+func widthOf(words text.Style, s string) vg.Length { return words.Width(s) * 1.16 }
+
 const (
 	smallText = 10.5
 	chartText = 12
@@ -133,8 +137,9 @@ func newPlot() *plot.Plot {
 		axis.Tick.Length = 3
 		axis.Padding = 4
 	}
-	p.X.Label.TextStyle = style(smallText, muted, draw.XCenter, draw.YTop)
-	p.Y.Label.TextStyle = style(smallText, muted, draw.XCenter, draw.YTop)
+	p.X.Label.TextStyle = style(smallText, muted, draw.XCenter, draw.YBottom)
+	p.Y.Label.TextStyle = style(smallText, muted, draw.XCenter, draw.YBottom)
+	p.X.Label.Padding, p.Y.Label.Padding = 3, 3
 	p.X.Tick.Label = style(smallText, ink, draw.XCenter, draw.YTop)
 	p.Y.Tick.Label = style(smallText, ink, draw.XRight, draw.YCenter)
 	return p

@@ -19,7 +19,7 @@ type ratioLine struct {
 
 const (
 	lineHeight = 27
-	axisHeight = 42
+	axisHeight = 46
 	maxLines   = 40 // of a chart
 )
 
@@ -175,11 +175,9 @@ func (lines ratioMarks) Plot(c draw.Canvas, p *plot.Plot) {
 		})
 		figure := ratioRange(line.pairs)
 		words := style(smallText, ink, draw.XLeft, draw.YTop)
-		room := c.Max.X - c.Min.X - words.Width(figure) - 8
-		c.FillText(words, vg.Point{X: c.Min.X, Y: top - 1}, fitted(words, line.label, room))
-		right := words
-		right.XAlign = draw.XRight
-		c.FillText(right, vg.Point{X: c.Max.X, Y: top - 1}, figure)
+		right := c.Max.X - widthOf(words, figure)
+		c.FillText(words, vg.Point{X: c.Min.X, Y: top - 1}, fitted(words, line.label, right-8-c.Min.X))
+		c.FillText(words, vg.Point{X: right, Y: top - 1}, figure)
 		for _, pair := range line.pairs {
 			m := mark(pair.verdict)
 			within := func(ratio float64) vg.Length { return x(min(max(ratio, p.X.Min), p.X.Max)) }
@@ -207,7 +205,7 @@ func ratioRange(pairs []pair) string {
 func fitted(words draw.TextStyle, s string, room vg.Length) string {
 	s = label(s)
 	runes := []rune(s)
-	for len(runes) > 1 && words.Width(s) > room {
+	for len(runes) > 1 && widthOf(words, s) > room {
 		runes = runes[:len(runes)-1]
 		s = string(runes) + "…"
 	}
@@ -241,7 +239,7 @@ func legendRows(items []legendItem, width vg.Length) [][]legendItem {
 	room := vg.Length(0)
 	for _, item := range items {
 		item.words = fitted(words, item.words, width-60)
-		need := words.Width(item.words) + 44
+		need := widthOf(words, item.words) + 40
 		if len(rows) == 0 || need > room {
 			rows = append(rows, nil)
 			room = width
@@ -264,7 +262,7 @@ func drawLegend(c draw.Canvas, items []legendItem) draw.Canvas {
 			}
 			c.DrawGlyph(item.mark, vg.Point{X: x + 11, Y: y})
 			c.FillText(words, vg.Point{X: x + 27, Y: y}, item.words)
-			x += words.Width(item.words) + 44
+			x += widthOf(words, item.words) + 40
 		}
 	}
 	return draw.Crop(c, 0, 0, 0, -legendHeight*vg.Length(len(rows)))
