@@ -111,7 +111,7 @@ func ratioChart(title string, lines []ratioLine) chart {
 	for _, line := range lines {
 		for _, p := range line.pairs {
 			if p.side != side {
-				side = "the first side"
+				side = "the first"
 			}
 			if p.rival != rival {
 				rival = "the other"
@@ -125,7 +125,7 @@ func ratioChart(title string, lines []ratioLine) chart {
 		height: axisHeight + 22 + lineHeight*vg.Length(len(lines)),
 	}
 	c.draw = func(canvas draw.Canvas) {
-		drawRatios(canvas, lines, side+" better ◂ cost "+side+" / "+rival+" ▸ "+rival+" better")
+		drawRatios(canvas, lines, fmt.Sprintf("◂ %.14s better, cost below 1    %.14s better ▸", side, rival))
 	}
 	return c
 }

@@ -257,20 +257,16 @@ func (r *Report) legend() []string {
 func (r *Report) verdictTable(verdict string) (bench.Table, bool) {
 	found := with(r.pairs, verdict)
 	t := bench.Table{
-		Title: capital(r.side()) + " is " + verdict, Labels: 3,
-		Lines: [][]string{{"cell", "side", "against", "median", "its median", "unit", "ratio"}},
-	}
-	if len(r.sections) > 1 {
-		t.Labels++
-		t.Lines[0] = append([]string{"part"}, t.Lines[0]...)
+		Title: capital(r.side()) + " is " + verdict, Labels: 2,
+		Lines: [][]string{{"cell", "sides", "ratio", "median", "of the other", "unit"}},
 	}
 	for _, p := range found {
-		line := []string{p.cell(), p.side, p.rival, bench.FormatFigure(p.sideMedian),
-			bench.FormatFigure(p.rivalMedian), p.unit, bench.FormatRatio(p.ratio)}
+		cell := p.cell()
 		if len(r.sections) > 1 {
-			line = append([]string{p.section.title}, line...)
+			cell = p.section.title + " · " + cell
 		}
-		t.Lines = append(t.Lines, line)
+		t.Lines = append(t.Lines, []string{cell, p.side + " / " + p.rival, bench.FormatRatio(p.ratio),
+			bench.FormatFigure(p.sideMedian), bench.FormatFigure(p.rivalMedian), p.unit})
 	}
 	return t, len(found) > 0
 }

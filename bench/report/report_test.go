@@ -39,8 +39,8 @@ func TestFiguresShown(t *testing.T) {
 	markdown := written(t, r.WriteMarkdown)
 	for _, want := range []string{
 		"4 cells, 4 comparisons: okra slower in 2, faster in 1, the same in 1. Measured until 2026-01-02 03:04 UTC.",
-		"| G: lost, rows 7 | okra | lmdb | 5.000 | 2.000 | µs/write | 2.50 |",
-		"| G: won, rows 7 | okra | lmdb | 50.00 | 20.00 | µs/write | 0.40 |",
+		"| G: lost, rows 7 | okra / lmdb | 2.50 | 5.000 | 2.000 | µs/write |",
+		"| G: won, rows 7 | okra / lmdb | 0.40 | 50.00 | 20.00 | µs/write |",
 		"- File system: ext4\n", "- Data: up to 1.0 GiB, 6.2 % of RAM\n", "2 cores, 16 GiB RAM",
 		"| lost | okra | 5.000 | 4.000 | 6.000 |", "| slower | 11 MiB | 1.0 MiB |",
 	} {
