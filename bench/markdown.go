@@ -11,10 +11,10 @@ import (
 // each number of entries, and the notes as a list.
 func WriteMarkdown(w io.Writer, report Report) error {
 	var out bytes.Buffer
-	for _, field := range report.Env.fields() {
+	for _, field := range report.Env.Fields() {
 		fmt.Fprintf(&out, "- %s: %s\n", field[0], field[1])
 	}
-	for _, t := range tables(report) {
+	for _, t := range Tables(report) {
 		fmt.Fprintf(&out, "\n### %s\n\n", t.Title)
 		t.WriteMarkdown(&out)
 	}

@@ -18,8 +18,8 @@ type Table struct {
 	Lines  [][]string
 }
 
-// tables returns the tables of report: one for each number of entries, then the comparison.
-func tables(report Report) []Table {
+// Tables returns the tables of report: one for each number of entries, then the comparison.
+func Tables(report Report) []Table {
 	var all []Table
 	for _, r := range report.Results {
 		title := FormatEntries(r.Entries) + " entries (times in ms; ratio: median okra / median lmdb)"
@@ -108,8 +108,8 @@ func FormatFigure(x float64) string {
 	return strconv.FormatFloat(x, 'f', digits, 64)
 }
 
-// fields returns the environment as lines of a name and what stands behind it.
-func (e Environment) fields() [][2]string {
+// Fields returns e as lines of a name and what stands behind it.
+func (e Environment) Fields() [][2]string {
 	sync := "durable commits"
 	if !e.Sync {
 		sync = "commits not synced"

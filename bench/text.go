@@ -13,10 +13,10 @@ import (
 // most 100 columns wide, and the notes.
 func WriteText(w io.Writer, report Report) error {
 	var out bytes.Buffer
-	for _, field := range report.Env.fields() {
+	for _, field := range report.Env.Fields() {
 		fmt.Fprintf(&out, "%-13s%s\n", field[0], field[1])
 	}
-	for _, t := range tables(report) {
+	for _, t := range Tables(report) {
 		fmt.Fprintf(&out, "\n%s\n", t.Title)
 		t.WriteText(&out)
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/okradb/okra-go/bench"
 )
 
 // The limits of a file of results.
@@ -82,6 +84,15 @@ func (r Result) check() error {
 		if s.Name == "" || present != (len(s.Measurements) > 0) ||
 			present && !(s.Min > 0 && s.Min <= s.Median && s.Median <= s.Max) {
 			return fmt.Errorf("side %q without sound figures", s.Name)
+		}
+		switch s.Verdict {
+		case "":
+		case bench.VerdictFaster, bench.VerdictSlower, bench.VerdictSame:
+			if !(s.Ratio > 0) || !present || r.Sides[0].Absent != "" {
+				return fmt.Errorf("side %q with a verdict on nothing", s.Name)
+			}
+		default:
+			return fmt.Errorf("side %q with the verdict %q", s.Name, s.Verdict)
 		}
 		for _, m := range s.Measurements {
 			if !(m.Value > 0) {

@@ -68,7 +68,7 @@ func groupTable(group []Result) bench.Table {
 		data = max(data, r.DataSize)
 	}
 	if data > 0 {
-		title = append(title, dataOf(data, group[0].Machine.RAM))
+		title = append(title, "data "+FormatData(data, group[0].Machine.RAM))
 	}
 	head := append(append([]string{"cell"}, params...), "side")
 	if len(units) > 1 {
@@ -161,8 +161,9 @@ func sizeOrNone(bytes int64) string {
 	return humanize.IBytes(uint64(bytes))
 }
 
-func dataOf(data int64, ram uint64) string {
-	s := "data " + humanize.IBytes(uint64(data))
+// FormatData returns so many bytes of data, beside the memory of the machine if ram is not 0.
+func FormatData(data int64, ram uint64) string {
+	s := humanize.IBytes(uint64(data))
 	if ram == 0 {
 		return s
 	}
@@ -180,10 +181,10 @@ func WriteText(w io.Writer, s Suite, results []Result) error {
 		return nil
 	}
 	var out bytes.Buffer
-	for _, field := range fields(results[0]) {
+	for _, field := range results[0].Fields() {
 		fmt.Fprintf(&out, "%-13s%s\n", field[0], field[1])
 	}
-	for _, t := range s.tables(results) {
+	for _, t := range s.Tables(results) {
 		fmt.Fprintf(&out, "\n%s\n", t.Title)
 		t.WriteText(&out)
 	}
@@ -198,10 +199,10 @@ func WriteMarkdown(w io.Writer, s Suite, results []Result) error {
 		return nil
 	}
 	var out bytes.Buffer
-	for _, field := range fields(results[0]) {
+	for _, field := range results[0].Fields() {
 		fmt.Fprintf(&out, "- %s: %s\n", field[0], field[1])
 	}
-	for _, t := range s.tables(results) {
+	for _, t := range s.Tables(results) {
 		fmt.Fprintf(&out, "\n### %s\n\n", t.Title)
 		t.WriteMarkdown(&out)
 	}
@@ -210,7 +211,8 @@ func WriteMarkdown(w io.Writer, s Suite, results []Result) error {
 	return err
 }
 
-func (s Suite) tables(results []Result) []bench.Table {
+// Tables returns the tables of results: those of [Tables], and those of Derive.
+func (s Suite) Tables(results []Result) []bench.Table {
 	tables := Tables(results)
 	if s.Derive != nil {
 		tables = append(tables, s.Derive(results)...)
@@ -218,8 +220,8 @@ func (s Suite) tables(results []Result) []bench.Table {
 	return tables
 }
 
-// fields returns where and how r was measured.
-func fields(r Result) [][2]string {
+// Fields returns where and how r was measured, as lines of a name and what stands behind it.
+func (r Result) Fields() [][2]string {
 	kind := "full"
 	if r.Quick {
 		kind = "quick"

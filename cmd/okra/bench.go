@@ -46,15 +46,21 @@ a size of its own:
 
 // benchCommand is okra bench: okra against plain LMDB, as package bench measures them.
 func benchCommand() *cli.Command {
-	var suites []*cli.Command
+	var commands []*cli.Command
 	for _, s := range benchSuites() {
-		suites = append(suites, suiteCommand(s))
+		commands = append(commands, suiteCommand(s))
 	}
+	commands = append(commands, benchReportCommand())
 	return &cli.Command{
 		Name:        "bench",
 		Usage:       "measure okra against plain LMDB",
+<<<<<<< HEAD
 		UsageText:   "okra bench [OPTIONS]\nokra bench SUITE [OPTIONS]",
 		Subcommands: append(suites, benchSyncCommand()),
+=======
+		UsageText:   "okra bench [OPTIONS]\nokra bench SUITE [OPTIONS]\nokra bench report FILES... [OPTIONS]",
+		Subcommands: commands,
+>>>>>>> fbde3265b55ea4e4880aaabc7d7b8eb1934c489a
 		Description: benchDescription,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "entries", DefaultText: "1k, 50k, 1m",

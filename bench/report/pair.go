@@ -1,0 +1,100 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/okradb/okra-go/bench"
+	"github.com/okradb/okra-go/bench/suite"
+)
+
+// pair is one side of a cell, judged against another.
+type pair struct {
+	section     *section
+	group, name string // of the cell; a row of okra bench has no group
+	params      string // of the cell: "rows 100"
+
+	side, rival             string
+	unit                    string
+	sideMedian, rivalMedian float64
+
+	// ratio is the cost of side over that of rival, with its range; verdict says what that is
+	// worth, on side.
+	ratio, low, high float64
+	verdict          string
+}
+
+// cell is what names the cell of p in its section.
+func (p pair) cell() string {
+	s := p.name
+	if p.group != "" {
+		s = p.group + ": " + s
+	}
+	if p.params != "" {
+		s += ", " + p.params
+	}
+	return s
+}
+
+// ownWay is whether rival is another way of side to do the work, as "okra Update" is of okra.
+func (p pair) ownWay() bool { return strings.HasPrefix(p.rival, p.side+" ") }
+
+// pairsOf returns the pairs of r. The range of a ratio is all that the ranges of both sides allow,
+// so that it leaves out 1 exactly if they do not overlap.
+func pairsOf(r suite.Result) []pair {
+	var pairs []pair
+	first := r.Sides[0]
+	for _, s := range r.Sides[1:] {
+		if s.Verdict == "" {
+			continue
+		}
+		p := pair{
+			group: r.Group, name: r.Name, params: paramsText(r.Params),
+			side: first.Name, rival: s.Name, unit: r.Unit, sideMedian: first.Median, rivalMedian: s.Median,
+			ratio: s.Ratio, low: first.Min / s.Max, high: first.Max / s.Min, verdict: s.Verdict,
+		}
+		if r.Higher {
+			p.low, p.high = s.Min/first.Max, s.Max/first.Min
+		}
+		pairs = append(pairs, p)
+	}
+	return pairs
+}
+
+// rowPairs returns the pairs of a row of okra bench. What it kept are the quartiles of the ratios
+// of the iterations, so these must lie on one side of 1.
+func rowPairs(r bench.Result) []pair {
+	row := func(rival string, median, ratio, low, high float64) pair {
+		return pair{
+			name: r.Row, params: bench.FormatEntries(r.Entries), side: "okra", rival: rival,
+			unit: "ms", sideMedian: r.Okra.Median, rivalMedian: median, ratio: ratio, low: low, high: high,
+			verdict: bench.Judge(bench.Spread{Mid: 1, Low: 1, High: 1}, bench.Spread{Mid: ratio, Low: low, High: high}),
+		}
+	}
+	pairs := []pair{row("lmdb", r.LMDB.Median, r.Ratio, r.RatioLow, r.RatioHigh)}
+	if u := r.Update; u != nil {
+		pairs = append(pairs, row("okra Update", u.Median, u.Ratio, u.RatioLow, u.RatioHigh))
+	}
+	return pairs
+}
+
+func paramsText(params []suite.Param) string {
+	var words []string
+	for _, p := range params {
+		words = append(words, strings.TrimSpace(p.Name+" "+p.Value))
+	}
+	return strings.Join(words, ", ")
+}
+
+// with returns the pairs of a verdict, the ratios farthest from 1 first.
+func with(pairs []pair, verdict string) []pair {
+	found := slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return p.verdict != verdict })
+	slices.SortStableFunc(found, func(a, b pair) int {
+		if verdict == bench.VerdictSlower {
+			a, b = b, a
+		}
+		return cmp.Compare(a.ratio, b.ratio)
+	})
+	return found
+}

@@ -1,0 +1,211 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/okradb/okra-go/bench/suite"
+)
+
+func written(t testing.TB, write func(io.Writer) error) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func reportOn(t testing.TB, results ...suite.Result) *Report {
+	t.Helper()
+	r, err := New([]Input{{Results: results}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestFiguresShown(t *testing.T) {
+	r := reportOn(t,
+		cell("G", "lost", false, params("rows", "7"), side("okra", 4, 5, 6), side("lmdb", 1, 2, 3)),
+		cell("G", "won", true, params("rows", "7"), side("okra", 40, 50, 60), side("lmdb", 10, 20, 30)),
+		cell("G", "lost more", false, params("rows", "7"), side("okra", 40, 50, 60), side("lmdb", 1, 2, 3)),
+		cell("G", "level", false, params("rows", "7"), side("okra", 1, 2, 3), side("lmdb", 1, 2, 3)))
+	markdown := written(t, r.WriteMarkdown)
+	for _, want := range []string{
+		"4 cells, 4 comparisons: okra slower in 2, faster in 1, the same in 1. Measured until 2026-01-02 03:04 UTC.",
+		"| G: lost, rows 7 | okra / lmdb | 2.50 | 5.000 | 2.000 | µs/write |",
+		"| G: won, rows 7 | okra / lmdb | 0.40 | 50.00 | 20.00 | µs/write |",
+		"- File system: ext4\n", "- Data: up to 1.0 GiB, 6.2 % of RAM\n", "2 cores, 16 GiB RAM",
+		"| lost | okra | 5.000 | 4.000 | 6.000 |", "| slower | 11 MiB | 1.0 MiB |",
+	} {
+		if !strings.Contains(markdown, want) {
+			t.Errorf("no %q in:\n%s", want, markdown)
+		}
+	}
+	order := []string{"## Okra is slower", "| G: lost more", "| G: lost,", "## Okra is faster", "| G: won", "## How", "## sample"}
+	at := 0
+	for _, text := range order {
+		i := strings.Index(markdown[at:], text)
+		if i < 0 {
+			t.Fatalf("%q is not after what should come before it in:\n%s", text, markdown)
+		}
+		at += i
+	}
+	if i := strings.Index(markdown, "level"); i < at {
+		t.Error("a cell that is the same stands among those that differ")
+	}
+	page := written(t, r.WriteHTML)
+	for _, want := range []string{`<td class="slower">slower</td>`, `<td class="faster">faster</td>`, "2.50 slower</text>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+}
+
+// The range of a ratio leaves out 1 exactly if the ranges of the sides do not overlap.
+func TestPairRange(t *testing.T) {
+	low := pairsOf(cell("G", "a", false, nil, side("okra", 4, 5, 6), side("lmdb", 1, 2, 3)))[0]
+	if low.ratio != 2.5 || low.low != 4.0/3 || low.high != 6 {
+		t.Errorf("%+v", low)
+	}
+	high := pairsOf(cell("G", "a", true, nil, side("okra", 4, 5, 6), side("lmdb", 1, 2, 3)))[0]
+	if high.ratio != 0.4 || high.low != 1.0/6 || high.high != 0.75 {
+		t.Errorf("%+v", high)
+	}
+}
+
+func TestNamesAreText(t *testing.T) {
+	r := sampleReport(t)
+	for name, out := range map[string]string{"page": written(t, r.WriteHTML), "chart": written(t, r.WriteChart)} {
+		for _, bad := range []string{"<script", "\x1b", "\u202e", "href=\"javascript", "http-equiv=\"refresh"} {
+			if strings.Contains(out, bad) {
+				t.Errorf("%s: it has %q", name, bad)
+			}
+		}
+		if !strings.Contains(out, "&lt;script&gt;") {
+			t.Errorf("%s: the name is not there", name)
+		}
+	}
+	for _, outside := range []string{`src="`, "url(", "@import", "<link"} {
+		if strings.Contains(written(t, r.WriteHTML), outside) {
+			t.Errorf("the page has %q", outside)
+		}
+	}
+	for line := range strings.Lines(written(t, r.WriteMarkdown)) {
+		if strings.Contains(line, "alert(1)") && !strings.Contains(line, `\<script\>alert(1)\</script\> \| \`+"`x\\`"+` \*b\* \[a\]`) {
+			t.Errorf("not escaped: %s", line)
+		}
+	}
+}
+
+// The file of the chart is XML, and no colour of it is left without a palette.
+func TestChartFile(t *testing.T) {
+	out := written(t, sampleReport(t).WriteChart)
+	for decoder := xml.NewDecoder(strings.NewReader(out)); ; {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, bad := range []string{"#0102", "var("} {
+		if strings.Contains(out, bad) || bad == "#0102" && strings.Contains(written(t, sampleReport(t).WriteHTML), bad) {
+			t.Errorf("it has %q", bad)
+		}
+	}
+	alone := reportOn(t, cell("G", "a", false, nil, side("okra", 1)))
+	if err := alone.WriteChart(io.Discard); !errors.Is(err, ErrNoChart) {
+		t.Errorf("nothing to compare: %v", err)
+	}
+	written(t, alone.WriteHTML)
+}
+
+func TestOddResults(t *testing.T) {
+	markdown := written(t, sampleReport(t).WriteMarkdown)
+	for _, want := range []string{
+		"| Dump: export, keys 200, format mdb_dump | mdb_dump | mdb_dump is not installed |",
+		"1 cell has fewer than three repetitions", "LOSE 3.20", "50k entries, a remark",
+	} {
+		if !strings.Contains(markdown, want) {
+			t.Errorf("no %q in:\n%s", want, markdown)
+		}
+	}
+	first := cell("G", "a", false, nil, absent("okra", "gone"), side("lmdb", 1, 2, 3))
+	page := written(t, reportOn(t, first).WriteHTML)
+	if !strings.Contains(page, "gone") || !strings.Contains(page, "Nowhere") {
+		t.Error("an absent first side is not told")
+	}
+	// Two machines are two parts; the same cell measured anew replaces the old one.
+	other := cell("G", "a", false, nil, side("okra", 1, 2, 3), side("lmdb", 1, 2, 3))
+	other.Machine.FileSystem = "tmpfs"
+	again := cell("G", "a", false, nil, side("okra", 7, 7, 7), side("lmdb", 1, 2, 3))
+	markdown = written(t, reportOn(t, first, other, again).WriteMarkdown)
+	for _, want := range []string{"2 cells, 2 comparisons", "## sample on ext4", "## sample on tmpfs", "| okra | 7.000 |"} {
+		if !strings.Contains(markdown, want) {
+			t.Errorf("no %q in:\n%s", want, markdown)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	var line bytes.Buffer
+	if err := suite.WriteJSON(&line, sampleResults()[:1]); err != nil {
+		t.Fatal(err)
+	}
+	good := line.String()
+	run, err := json.Marshal(benchRun(t).Bench)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"empty": "", "blank": " \n", "foreign": "hello\n", "other JSON": "[1]\n", "no results": "{}\n",
+		"cut line": good + good[:50], "cut end": good[:len(good)-1], "cut run": string(run[:200]),
+		"two runs": string(run) + string(run), "another version": strings.Replace(good, `"version":1`, `"version":9`, 1),
+		"a verdict of its own": strings.Replace(good, `"verdict":"slower"`, `"verdict":"best"`, 1),
+		"a ratio of nothing":   strings.Replace(string(run), `"ratio":1.2`, `"ratio":0`, 1),
+		"huge":                 strings.Repeat(" ", maxFile+1),
+	} {
+		if text == good || text == string(run) {
+			t.Fatalf("%s: nothing is changed", name)
+		}
+		if _, err := Read(strings.NewReader(text)); !errors.Is(err, suite.ErrResults) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := New(nil, nil); !errors.Is(err, suite.ErrResults) {
+		t.Errorf("nothing: %v", err)
+	}
+	many := make([]suite.Result, maxCells+1)
+	for i := range many {
+		many[i] = cell("G", string(rune('a'+i)), false, nil, side("okra", 1))
+	}
+	if _, err := New([]Input{{Results: many}}, nil); !errors.Is(err, suite.ErrResults) {
+		t.Errorf("too many: %v", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	var lines bytes.Buffer
+	if err := suite.WriteJSON(&lines, sampleResults()); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(lines.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		input, err := Read(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		r, err := New([]Input{input}, sampleSuites())
+		if err != nil {
+			return
+		}
+		written(t, r.WriteHTML)
+		written(t, r.WriteMarkdown)
+	})
+}
