@@ -50,17 +50,12 @@ func benchCommand() *cli.Command {
 	for _, s := range benchSuites() {
 		commands = append(commands, suiteCommand(s))
 	}
-	commands = append(commands, benchReportCommand())
+	commands = append(commands, benchSyncCommand(), benchReportCommand())
 	return &cli.Command{
 		Name:        "bench",
 		Usage:       "measure okra against plain LMDB",
-<<<<<<< HEAD
-		UsageText:   "okra bench [OPTIONS]\nokra bench SUITE [OPTIONS]",
-		Subcommands: append(suites, benchSyncCommand()),
-=======
 		UsageText:   "okra bench [OPTIONS]\nokra bench SUITE [OPTIONS]\nokra bench report FILES... [OPTIONS]",
 		Subcommands: commands,
->>>>>>> fbde3265b55ea4e4880aaabc7d7b8eb1934c489a
 		Description: benchDescription,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "entries", DefaultText: "1k, 50k, 1m",
