@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -62,8 +63,10 @@ func check(cells []Cell) error {
 			return fmt.Errorf("there are two cells %q", title)
 		case c.Ops < 1:
 			return fmt.Errorf("cell %q has no operations", title)
-		case len(c.present()) == 0:
-			return fmt.Errorf("cell %q has no side that is there", title)
+		case len(c.Sides) == 0:
+			return fmt.Errorf("cell %q has no sides", title)
+		case c.ReadOnly && c.Shared == "":
+			return fmt.Errorf("cell %q only reads, but shares nothing", title)
 		}
 		seen[title] = true
 	}
@@ -176,10 +179,26 @@ func (r *runner) parts(ctx context.Context, c Cell, s, number int, dir string) (
 	if err := r.prepare(ctx, c, s, req); err != nil {
 		return outcome{}, fmt.Errorf("prepare: %w", err)
 	}
+	var before map[string]stamp
+	if c.ReadOnly {
+		var err error
+		if before, err = stamps(r.shares(s)); err != nil {
+			return outcome{}, err
+		}
+	}
 	req.Part = partRun
 	done, err := r.do(ctx, req, c.Command)
 	if err != nil {
 		return outcome{}, err
+	}
+	if c.ReadOnly {
+		after, err := stamps(r.shares(s))
+		if err != nil {
+			return outcome{}, err
+		}
+		if !maps.Equal(before, after) {
+			return outcome{}, errors.New("it has changed what it may only read")
+		}
 	}
 	o := outcome{measurement: done.Measurement}
 	if o.measurement.FileSize == 0 {
@@ -205,8 +224,11 @@ func (r *runner) parts(ctx context.Context, c Cell, s, number int, dir string) (
 	return o, nil
 }
 
-// prepare makes the folder of a repetition: empty, by Prepare, or as a copy of what Prepare has
-// made for cells that share it. What is in it is on disk, so that no later part pays for that.
+// shares returns the folder of what Prepare of a side has made for cells that share it.
+func (r *runner) shares(s int) string { return filepath.Join(r.dir, "shared", fmt.Sprint(s)) }
+
+// prepare makes the folder of a repetition: empty, by Prepare, or with copies of what Prepare has
+// made for cells that share it, or with links to that. What is in it is on disk, so that no later part pays for that.
 func (r *runner) prepare(ctx context.Context, c Cell, s int, req request) error {
 	side := c.Sides[s]
 	if c.Shared == "" || side.Prepare == nil {
@@ -220,7 +242,7 @@ func (r *runner) prepare(ctx context.Context, c Cell, s int, req request) error 
 		return syncFolder(req.Dir)
 	}
 	target := req.Dir
-	made := filepath.Join(r.dir, "shared", fmt.Sprint(s))
+	made := r.shares(s)
 	if _, err := os.Stat(made); errors.Is(err, os.ErrNotExist) {
 		// It gets its name when it is whole.
 		half := made + "-half"
@@ -231,9 +253,12 @@ func (r *runner) prepare(ctx context.Context, c Cell, s int, req request) error 
 		if _, err := r.do(ctx, req, nil); err != nil {
 			return err
 		}
-		if err := os.Rename(half, made); err != nil {
+		if err := errors.Join(syncFolder(half), os.Rename(half, made)); err != nil {
 			return err
 		}
+	}
+	if c.ReadOnly {
+		return linkFolder(target, made)
 	}
 	if err := os.CopyFS(target, os.DirFS(made)); err != nil {
 		return err
