@@ -14,7 +14,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/okradb/okra-go/bench"
+	"github.com/okradb/okra-go/bench/dump"
 	"github.com/okradb/okra-go/bench/durability"
+	"github.com/okradb/okra-go/bench/matrix"
 	"github.com/okradb/okra-go/bench/suite"
 )
 
@@ -22,6 +24,8 @@ import (
 func benchSuites() []suite.Suite {
 	return []suite.Suite{
 		durability.Suite(),
+		matrix.Suite(),
+		dump.Suite(),
 	}
 }
 
