@@ -58,7 +58,7 @@ Examples:
 		Sizes: []suite.Size{
 			{Name: "value-size", Usage: "`BYTES` of each value", Full: []int{8, 1 << 10, 64 << 10}, Quick: []int{8, 1 << 10, 64 << 10}, Bytes: true},
 			{Name: "goroutines", Usage: "`NUMBERS` of goroutines", Full: []int{1, 4, 16, 32}, Quick: []int{1, 32}},
-			{Name: "ops", Usage: "`NUMBER` of gets; a 20th of writes and scans", Full: []int{200_000}, Quick: []int{40_000}},
+			{Name: "ops", Usage: "`NUMBER` of gets; a 20th of writes and scans", Full: []int{200_000}, Quick: []int{20_000}},
 			{Name: "data", Usage: "`BYTES` of keys and values in the store", Full: []int{32 << 20}, Quick: []int{16 << 20}, Bytes: true},
 			{Name: "entries", Usage: "`NUMBER` of entries in the store at most", Full: []int{200_000}, Quick: []int{50_000}},
 			{Name: "limit", Usage: "`BYTES` of memory in the cells larger than that", Full: []int{64 << 20}, Quick: []int{32 << 20}, Bytes: true},

@@ -12,7 +12,7 @@ const (
 	minEntries = 2 * scanSize
 	maxEntries = 1 << 30
 
-	readFactor = 32 // a cell reads at most about so many times the data
+	readFactor = 16 // a cell reads at most about so many times the data
 
 	// writeShare is the share of writes and of scans among ops: the part of one.
 	writeShare = 20
@@ -40,7 +40,7 @@ func (w work) count() int {
 	var n int
 	switch {
 	case w.operation.mixed:
-		n = min(w.ops/mixShare, 4*w.budget/(scanSize*entry), insertEvery*w.entries)
+		n = min(w.ops/mixShare, 2*w.budget/(scanSize*entry), insertEvery*w.entries)
 	case w.operation.writes:
 		n = min(w.ops/writeShare, w.entries/2)
 	case w.operation.scans:
