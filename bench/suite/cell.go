@@ -17,7 +17,8 @@ type Cell struct {
 	Unit   string // of the value: "µs/write"
 	Higher bool   // higher values are better
 
-	// Sides take turns. The first is judged against each of the others. At least one is present.
+	// Sides take turns. The first is judged against each of the others. There is at least one;
+	// where all are absent nothing is measured, and the result has their reasons.
 	Sides []Side
 
 	// Ops is the number of operations that each measurement must report, at least 1. Bytes, if
@@ -41,6 +42,11 @@ type Cell struct {
 	// InPlace, with Shared, makes no copies: all repetitions work in the one folder. Run must then
 	// leave the entries that are there as they are. It is for reads of large stores.
 	InPlace bool
+
+	// ReadOnly says that Run changes nothing of what Prepare makes, so that links to its files do
+	// instead of copies; it may make files of its own. It counts in cells with Shared. A side that
+	// changes such a file fails.
+	ReadOnly bool
 
 	// Command, if not nil, changes the command of the process of Run before it starts, to limit
 	// its memory, say. It returns a function to call when the process has ended.
@@ -85,7 +91,7 @@ type Measurement struct {
 
 	// PeakMemory is the most memory that the process of Run had resident, in bytes, 0 where the
 	// system does not tell. Pages of the store that LMDB has mapped count, which the system could
-	// take back. Run leaves it 0, unless its helpers do the work: then it is the most of theirs.
+	// take back. Run leaves it 0, or says how much a program had that it has run: the larger counts.
 	PeakMemory int64 `json:"peak_memory_bytes"`
 
 	// FileSize is the size of all files in Dir but lock files after Run, unless Run sets it.

@@ -27,6 +27,46 @@ func folderSize(dir string) (int64, error) {
 	return size, err
 }
 
+// linkFolder makes the folder target with all of dir but lock files: links to its files.
+func linkFolder(target, dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || strings.HasSuffix(path, "lock.mdb") {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return os.Mkdir(filepath.Join(target, name), 0o755)
+		}
+		return os.Link(path, filepath.Join(target, name))
+	})
+}
+
+// stamp changes with each write to a file.
+type stamp struct {
+	size     int64
+	modified int64 // ns
+}
+
+// stamps returns the stamps of all files in dir, by path.
+func stamps(dir string) (map[string]stamp, error) {
+	all := make(map[string]stamp)
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		all[path] = stamp{info.Size(), info.ModTime().UnixNano()}
+		return nil
+	})
+	return all, err
+}
+
 // syncFolder flushes all files in dir to disk.
 func syncFolder(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

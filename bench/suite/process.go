@@ -203,9 +203,7 @@ func serve(suites []Suite, req request) response {
 			err = side.Prepare(rep)
 		case partRun:
 			r.Measurement, err = side.Run(rep)
-			if r.Measurement.PeakMemory == 0 {
-				r.Measurement.PeakMemory = peakMemory()
-			}
+			r.Measurement.PeakMemory = max(r.Measurement.PeakMemory, peakMemory())
 		case partCheck:
 			r.Contents, err = side.Check(rep)
 		default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -62,8 +63,10 @@ func check(cells []Cell) error {
 			return fmt.Errorf("there are two cells %q", title)
 		case c.Ops < 1:
 			return fmt.Errorf("cell %q has no operations", title)
-		case len(c.present()) == 0:
-			return fmt.Errorf("cell %q has no side that is there", title)
+		case len(c.Sides) == 0:
+			return fmt.Errorf("cell %q has no sides", title)
+		case c.ReadOnly && c.Shared == "":
+			return fmt.Errorf("cell %q only reads, but shares nothing", title)
 		}
 		seen[title] = true
 	}
@@ -186,10 +189,26 @@ func (r *runner) parts(ctx context.Context, c Cell, s, number int, dir string) (
 	if err := r.prepare(ctx, c, s, req); err != nil {
 		return outcome{}, fmt.Errorf("prepare: %w", err)
 	}
+	var before map[string]stamp
+	if c.ReadOnly {
+		var err error
+		if before, err = stamps(r.made(s)); err != nil {
+			return outcome{}, err
+		}
+	}
 	req.Part = partRun
 	done, err := r.do(ctx, req, c.Command)
 	if err != nil {
 		return outcome{}, err
+	}
+	if c.ReadOnly {
+		after, err := stamps(r.made(s))
+		if err != nil {
+			return outcome{}, err
+		}
+		if !maps.Equal(before, after) {
+			return outcome{}, errors.New("it has changed what it may only read")
+		}
 	}
 	o := outcome{measurement: done.Measurement}
 	if o.measurement.FileSize == 0 {
@@ -216,8 +235,8 @@ func (r *runner) parts(ctx context.Context, c Cell, s, number int, dir string) (
 }
 
 // prepare makes the folder of a repetition: empty, by Prepare, or of what Prepare has made for
-// cells that share it, as a copy unless they work in place. What is in it is on disk, so that no
-// later part pays for that.
+// cells that share it: as a copy, with links, or itself for those that work in place. What is in
+// it is on disk, so that no later part pays for that.
 func (r *runner) prepare(ctx context.Context, c Cell, s int, req request) error {
 	side := c.Sides[s]
 	if !c.shares(s) {
@@ -242,9 +261,12 @@ func (r *runner) prepare(ctx context.Context, c Cell, s int, req request) error 
 		if _, err := r.do(ctx, req, nil); err != nil {
 			return err
 		}
-		if err := os.Rename(half, made); err != nil {
+		if err := errors.Join(syncFolder(half), os.Rename(half, made)); err != nil {
 			return err
 		}
+	}
+	if c.ReadOnly {
+		return linkFolder(target, made)
 	}
 	pass := func() error { return os.CopyFS(target, os.DirFS(made)) }
 	if c.InPlace {

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -109,7 +110,7 @@ func TestRunSharesInPlace(t *testing.T) {
 			if a, b := s.Measurements[0].Value, s.Measurements[1].Value; a != float64(2*i+1) || b != a+1 {
 				t.Errorf("%s of %s: runs %v and %v in its folder", s.Name, r.Name, a, b)
 			}
-			if s.PeakMemory != 7 {
+			if s.PeakMemory != 1<<41 {
 				t.Errorf("peak memory %d instead of what the side says", s.PeakMemory)
 			}
 		}
@@ -196,15 +197,61 @@ func TestRunStopsWhenResultIsRefused(t *testing.T) {
 	}
 }
 
+// What is only read is prepared once for each side and linked; who changes it fails.
+func TestRunLinksWhatIsOnlyRead(t *testing.T) {
+	o, cells := plan(t, "linked", "spoiling")
+	results, err := Run(t.Context(), testSuite(), o, cells, Hooks{})
+	if err == nil || !strings.Contains(err.Error(), "it has changed what it may only read") {
+		t.Errorf("error %v", err)
+	}
+	if len(results) != 2 {
+		t.Fatalf("%d results", len(results))
+	}
+	for i, side := range results[0].Sides {
+		other := results[1].Sides[i]
+		if side.Min != side.Max || side.Max != other.Min || other.Min != other.Max {
+			t.Errorf("%s read what was prepared at %v to %v and %v to %v", side.Name, side.Min, side.Max,
+				other.Min, other.Max)
+		}
+		if side.PeakMemory != 1<<40 {
+			t.Errorf("peak memory %d", side.PeakMemory)
+		}
+	}
+	if results[0].Sides[0].Min == results[0].Sides[1].Min {
+		t.Error("the sides read the same folder")
+	}
+}
+
+// A cell that nobody can do has the reasons.
+func TestRunWithoutSides(t *testing.T) {
+	o, cells := plan(t, "missing")
+	results, err := Run(t.Context(), testSuite(), o, cells, Hooks{})
+	if err != nil || len(results) != 1 || results[0].Sides[1].Absent != "not installed" {
+		t.Fatalf("%+v, %v", results, err)
+	}
+	var lines bytes.Buffer
+	if err := WriteJSON(&lines, results); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(&lines); err != nil {
+		t.Error(err)
+	}
+	if err := WriteText(&lines, testSuite(), results); err != nil || !strings.Contains(lines.String(), "not installed") {
+		t.Errorf("%v: %s", err, &lines)
+	}
+}
+
 func TestRunRefusesCells(t *testing.T) {
 	ok := Cell{Group: "g", Name: "n", Ops: 1, Sides: []Side{good("okra")}}
-	idle, lonely := ok, ok
+	idle, lonely, alone := ok, ok, ok
 	idle.Ops = 0
-	lonely.Sides = []Side{{Name: "okra", Absent: "not here"}}
+	lonely.Sides = nil
+	alone.ReadOnly = true
 	for want, cells := range map[string][]Cell{
-		"two cells":     {ok, ok},
-		"no operations": {idle},
-		"no side":       {lonely},
+		"two cells":      {ok, ok},
+		"no operations":  {idle},
+		"no sides":       {lonely},
+		"shares nothing": {alone},
 	} {
 		_, err := Run(t.Context(), Suite{Name: "x"}, Options{Dir: emptyDir(t)}, cells, Hooks{})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -127,7 +127,16 @@ func testSuite() Suite {
 				c.Shared, c.InPlace = "what both change", true
 				cells = append(cells, c)
 			}
-			return cells, nil
+			for _, name := range []string{"first", "second"} {
+				c := cell("linked "+name, reading("okra"), reading("lmdb"))
+				c.Shared, c.ReadOnly = "what both only read", true
+				cells = append(cells, c)
+			}
+			c := cell("spoiling", sharing("okra"))
+			c.Shared, c.ReadOnly = "what must stay", true
+			missing := cell("missing", absent, absent)
+			missing.Sides[1].Name = "mdb_load"
+			return append(cells, c, missing), nil
 		},
 	}
 }
@@ -167,10 +176,29 @@ func counting(name string) Side {
 				return Measurement{}, err
 			}
 			runs = append(runs, 'x')
-			return Measurement{Value: float64(len(runs)), Ops: 1, Bytes: int64(len(entry)), PeakMemory: 7},
+			return Measurement{Value: float64(len(runs)), Ops: 1, Bytes: int64(len(entry)), PeakMemory: 1 << 41},
 				os.WriteFile(path, runs, 0o644)
 		},
 	}
+}
+
+// reading returns a sharing side that leaves what was prepared as it is, and adds a file.
+func reading(name string) Side {
+	side := sharing(name)
+	side.Run = func(r *Rep) (Measurement, error) {
+		made, err := os.ReadFile(filepath.Join(r.Dir, "made"))
+		if err != nil {
+			return Measurement{}, err
+		}
+		value, err := strconv.ParseFloat(string(made), 64)
+		m := Measurement{Value: value, Ops: 1, Bytes: int64(len(entry)), PeakMemory: 1 << 40}
+		added, addErr := os.OpenFile(filepath.Join(r.Dir, "added"), os.O_CREATE|os.O_EXCL, 0o644)
+		if addErr == nil {
+			addErr = added.Close()
+		}
+		return m, errors.Join(err, addErr)
+	}
+	return side
 }
 
 // helped returns a side whose Run needs three helpers: one that works, one that crashes and one

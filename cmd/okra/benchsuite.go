@@ -14,8 +14,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/okradb/okra-go/bench"
+	"github.com/okradb/okra-go/bench/dump"
 	"github.com/okradb/okra-go/bench/durability"
 	"github.com/okradb/okra-go/bench/lifecycle"
+	"github.com/okradb/okra-go/bench/matrix"
 	"github.com/okradb/okra-go/bench/suite"
 )
 
@@ -24,6 +26,8 @@ func benchSuites() []suite.Suite {
 	return []suite.Suite{
 		durability.Suite(),
 		lifecycle.Suite(),
+		matrix.Suite(),
+		dump.Suite(),
 	}
 }
 
