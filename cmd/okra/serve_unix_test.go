@@ -113,8 +113,17 @@ func (s *syncBuffer) waitFor(t *testing.T, text string) []string {
 // startServer starts okra serve on a free port.
 func startServer(t *testing.T, identity, dir string, args ...string) *testServer {
 	t.Helper()
+	return startServerBy(t, nil, identity, dir, append([]string{"--listen", "127.0.0.1:0"}, args...)...)
+}
+
+// startServerBy starts okra serve by a command that runs its arguments, or by itself.
+func startServerBy(t *testing.T, by []string, identity, dir string, args ...string) *testServer {
+	t.Helper()
 	s := &testServer{stderr: new(syncBuffer)}
-	s.cmd = okraCommand(identity, append([]string{"serve", dir, "--listen", "127.0.0.1:0"}, args...)...)
+	s.cmd = okraCommand(identity, append([]string{"serve", dir}, args...)...)
+	if len(by) > 0 {
+		s.cmd = exec.Command(by[0], append(by[1:], s.cmd.Args...)...)
+	}
 	s.cmd.Stderr = s.stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
