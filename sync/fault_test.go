@@ -223,7 +223,7 @@ func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes large stores")
 	}
-	const n, every = 200_000, 10
+	const n, every = 1_000_000, 20
 	client, server := open(t, 32), open(t, 32)
 	fill := func(db *okra.DB, skip int) {
 		err := db.Update(func(tx *okra.Tx) error {
