@@ -224,6 +224,15 @@ func (c *client) pass(win window) (next []byte, err error) {
 		// What we lack follows; we have nothing that the peer has not.
 	case win.whole() && len(head.last) > 0:
 		yes, err := p.appended(head.root, head.last)
+		if errors.Is(err, errMoved) {
+			r, lost := readList(c.w)
+			if lost == nil {
+				lost = r.forget()
+			}
+			if lost != nil {
+				return nil, lost
+			}
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -108,7 +108,7 @@ func session(t testing.TB, server *okra.DB, opts *okrasync.ServeOptions, fn func
 		okrasync.Summary
 		error
 	}
-	done := make(chan result)
+	done := make(chan result, 1)
 	go func() {
 		s, err := okrasync.Serve(context.Background(), b, server, opts)
 		b.Close()

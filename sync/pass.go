@@ -191,17 +191,21 @@ func (p *pass) read(first bool) (final bool, err error) {
 	}
 	err = p.learn(r, first)
 	if errors.Is(err, errMoved) || errors.Is(err, errAlike) {
-		// The pass begins again. But while one side sends, the other must not.
-		if err := r.skip(); err != nil {
+		// The pass begins again.
+		if err := r.forget(); err != nil {
 			return false, err
-		}
-		if r.final && p.w.asking {
-			if err := skipItems(p.w); err != nil {
-				return false, err
-			}
 		}
 	}
 	return r.final, err
+}
+
+// forget reads all that the peer sends until it is our turn: while one side sends, the other
+// must not.
+func (r *listReader) forget() error {
+	if err := r.skip(); err != nil || !r.final || !r.w.asking {
+		return err
+	}
+	return skipItems(r.w)
 }
 
 // skipItems reads items that are of no use up to their end.

@@ -315,7 +315,10 @@ func (s *server) receive(in *itemReader, a *applier) error {
 			return err
 		}
 		if !ok {
-			return a.flush()
+			if err := a.flush(); err != nil {
+				return err
+			}
+			return s.tooMany(a)
 		}
 		if i.kind.hasValue() {
 			if _, sum := oneLeaf(in.k, s.salt, i.key, i.value); check(sum) != i.check {
@@ -325,9 +328,14 @@ func (s *server) receive(in *itemReader, a *applier) error {
 		if err := a.add(i); err != nil {
 			return err
 		}
-		all := refusals{count: s.refused.count + a.refused.count, all: a.refused.all}
-		if err := all.exceed(s.limits.MaxRefused); err != nil {
+		if err := s.tooMany(a); err != nil {
 			return err
 		}
 	}
+}
+
+// tooMany returns an error if more entries were refused in the session than may be.
+func (s *server) tooMany(a *applier) error {
+	all := refusals{count: s.refused.count + a.refused.count, all: a.refused.all}
+	return all.exceed(s.limits.MaxRefused)
 }

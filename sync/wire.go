@@ -111,9 +111,6 @@ func (p patient) Read(b []byte) (int, error) {
 	w.received += int64(n)
 	w.patience += time.Duration(n)*time.Second/minRate - time.Since(start)
 	w.patience = min(w.patience, w.limits.Timeout)
-	if err == nil && w.received > w.limits.MaxReceive {
-		err = fmt.Errorf("%w: %d bytes were received, which Limits.MaxReceive allows; what is written stays, and another session goes on", ErrLimit, w.limits.MaxReceive)
-	}
 	return n, err
 }
 
@@ -253,7 +250,9 @@ func (w *wire) read() error {
 		w.frame = make([]byte, n)
 	}
 	w.frame = w.frame[:n]
-	_, err = io.ReadFull(w.in, w.frame)
+	if _, err = io.ReadFull(w.in, w.frame); err == nil && w.received > w.limits.MaxReceive {
+		err = fmt.Errorf("%w: more than %d bytes were received (Limits.MaxReceive); what is written stays, and another session goes on", ErrLimit, w.limits.MaxReceive)
+	}
 	return w.failed(err)
 }
 
@@ -369,8 +368,12 @@ func (w *wire) greeted() (bool, error) {
 	if w.again {
 		return false, nil
 	}
-	b, err := w.in.Peek(2)
-	return err == nil && string(b) == magic[:2], w.failed(err)
+	for n := 1; n <= 2; n++ {
+		if b, err := w.in.Peek(n); err != nil || string(b) != magic[:n] {
+			return false, w.failed(err)
+		}
+	}
+	return true, nil
 }
 
 // codes of frameError, and the errors that they stand for.
