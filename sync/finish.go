@@ -57,6 +57,7 @@ type taker struct {
 
 	batch   batch
 	done    outcome
+	behind  bool // the batch lies behind our last key
 	decided []decision
 	size    int // bytes of what was decided
 
@@ -138,6 +139,10 @@ func (t *taker) flush() error {
 	fn := func(tx *okra.Tx) error {
 		t.done = outcome{} // it may run more than once
 		size := t.size
+		var err error
+		if t.behind, err = nothingFrom(tx, t.batch.items[0].key); err != nil {
+			return err
+		}
 		for _, i := range t.batch.items {
 			if size > bounds.decided {
 				t.done.cut = bytes.Clone(i.key)
@@ -166,6 +171,15 @@ func (t *taker) flush() error {
 	t.batch.reset()
 	c.show("receive entries", false)
 	return c.refused.exceed(c.limits.MaxRefused)
+}
+
+// nothingFrom reports whether there is no key from one on, so that none behind it need be looked
+// up: the case of a replica that is filled, or has been left behind.
+func nothingFrom(tx *okra.Tx, key []byte) (bool, error) {
+	for _, err := range tx.Range(okra.Bounds{GE: key}) {
+		return false, err
+	}
+	return true, nil
 }
 
 // settle counts what the batch did, once it is committed.
@@ -202,9 +216,13 @@ func clonePresent(b []byte) []byte {
 // decide decides about an item, and puts its entry if it is to be ours.
 func (t *taker) decide(tx *okra.Tx, i item) error {
 	c, d := t.c, &t.done
-	value, ok, err := lookUp(tx, i.key)
-	if err != nil {
-		return err
+	var value []byte
+	var ok bool
+	var err error
+	if !t.behind {
+		if value, ok, err = lookUp(tx, i.key); err != nil {
+			return err
+		}
 	}
 	if c.opts.Mirror && c.dir.pull {
 		d.spared = append(d.spared, i.key)
@@ -325,7 +343,9 @@ func (t *taker) put(tx *okra.Tx, key, value []byte, present bool) (bool, error) 
 	} else {
 		d.changes.Added++
 	}
-	d.events = append(d.events, e)
+	if t.c.opts.OnEvent != nil {
+		d.events = append(d.events, e)
+	}
 	return true, nil
 }
 
