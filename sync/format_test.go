@@ -5,23 +5,32 @@ import (
 	"encoding/hex"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/okradb/okra-go/okra"
 )
 
-// recorder notes what is written, as lines of hex after a name.
+// recorder notes what is written, in turns of one side.
 type recorder struct {
 	net.Conn
 	name  string
-	lines *[]string
+	turns *[]turn // the sides take turns, so they may share it
+}
+
+type turn struct {
+	name string
+	sent []byte
 }
 
 func (r recorder) Write(p []byte) (int, error) {
-	for i := 0; i < len(p); i += 32 {
-		*r.lines = append(*r.lines, r.name+" "+hex.EncodeToString(p[i:min(len(p), i+32)]))
+	all := *r.turns
+	if len(all) == 0 || all[len(all)-1].name != r.name {
+		all = append(all, turn{name: r.name})
 	}
+	all[len(all)-1].sent = append(all[len(all)-1].sent, p...)
+	*r.turns = all
 	return r.Conn.Write(p)
 }
 
@@ -60,14 +69,14 @@ func TestFormatExample(t *testing.T) {
 		}
 		stores[name] = db
 	}
-	var lines []string // the sides take turns, so one slice will do
+	var turns []turn
 	a, b := net.Pipe()
 	done := make(chan error)
 	go func() {
-		_, err := Serve(context.Background(), recorder{b, "<", &lines}, stores["theirs"], nil)
+		_, err := Serve(context.Background(), recorder{b, "<", &turns}, stores["theirs"], nil)
 		done <- err
 	}()
-	sum, err := Pull(context.Background(), recorder{a, ">", &lines}, stores["ours"], nil)
+	sum, err := Pull(context.Background(), recorder{a, ">", &turns}, stores["ours"], nil)
 	a.Close()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -75,7 +84,13 @@ func TestFormatExample(t *testing.T) {
 	if err != nil || !sum.Equal {
 		t.Fatalf("%+v, %v", sum, err)
 	}
-	if got := strings.Join(lines, "\n") + "\n"; got != want {
+	var got string
+	for _, turn := range turns {
+		for line := range slices.Chunk(turn.sent, 32) {
+			got += turn.name + " " + hex.EncodeToString(line) + "\n"
+		}
+	}
+	if got != want {
 		t.Errorf("the session is\n%s\nand FORMAT.md has\n%s", got, want)
 	}
 }
