@@ -126,15 +126,13 @@ func predictionTable(results []suite.Result) bench.Table {
 			}
 			writes := float64(r.Ops)
 			predicted := predict(a, b, r.Ops)
-			if predicted <= 0 {
-				continue // noise: the larger batch took less than the smaller one
-			}
 			ms := func(perWrite float64) string { return bench.FormatFigure(perWrite * writes / 1e3) }
-			t.Lines = append(t.Lines, []string{
-				r.Param("rows"), r.Param("value"), s.Name,
-				bench.FormatFigure(predicted), ms(s.Median), ms(s.Min), ms(s.Max),
-				fmt.Sprintf("%+.0f %%", 100*(s.Median*writes/1e3/predicted-1)),
-			})
+			line := []string{r.Param("rows"), r.Param("value"), s.Name, "none", ms(s.Median), ms(s.Min), ms(s.Max), "noise"}
+			if predicted > 0 { // else the larger batch took less than the smaller one
+				line[3] = bench.FormatFigure(predicted)
+				line[7] = fmt.Sprintf("%+.0f %%", 100*(s.Median*writes/1e3/predicted-1))
+			}
+			t.Lines = append(t.Lines, line)
 		}
 	}
 	return t
