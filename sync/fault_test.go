@@ -18,7 +18,7 @@ import (
 
 // TestCutAnywhere cuts a session after every number of bytes, at either side.
 func TestCutAnywhere(t *testing.T) {
-	step := 1
+	step := 2
 	if testing.Short() {
 		step = 29
 	}
