@@ -478,14 +478,9 @@ func TestS10PeerIsSilent(t *testing.T) {
 func TestS10PeerIsSlow(t *testing.T) {
 	slow := func(c net.Conn) {
 		go io.Copy(io.Discard, c)
-		for i := 0; ; i++ {
-			b := byte(200) // in a frame that never ends
-			if i < 5 {
-				b = "okra\x01"[i]
-			} else if i == 6 || i == 7 {
-				b = []byte{7, byte(2)}[i-6]
-			}
-			if _, err := c.Write([]byte{b}); err != nil {
+		c.Write([]byte("okra\x01\x80\x08")) // a frame of 1024 bytes follows
+		for {
+			if _, err := c.Write([]byte{0xff}); err != nil {
 				return
 			}
 			time.Sleep(20 * time.Millisecond)
@@ -712,6 +707,25 @@ func TestS21OnlyARange(t *testing.T) {
 	empty := okrasync.Options{Bounds: okra.Bounds{GE: []byte("b"), LT: []byte("a")}}
 	if sum := ask(t, okrasync.Pull, client, server, &empty, nil); sum.BytesSent != 0 {
 		t.Errorf("empty range: %+v", sum)
+	}
+}
+
+// Leaves without a boundary among them are one node, and so one long list from the start.
+func TestM1WideNode(t *testing.T) {
+	const q = 1 << 30
+	for _, frame := range []int{4 << 10, 1 << 20} {
+		client, server := open(t, q), open(t, q)
+		ours, theirs := numbered("k", 20_000), numbered("k", 20_000)
+		delete(ours, "k000777")
+		delete(theirs, "k019000")
+		theirs["k010000"] = "other"
+		write(t, client, ours)
+		write(t, server, theirs)
+		limits := okrasync.Limits{MaxFrame: frame, Timeout: 3 * time.Second}
+		sum := ask(t, okrasync.Sync, client, server, &okrasync.Options{Resolve: okrasync.Larger, Limits: limits}, &okrasync.ServeOptions{Write: true, Limits: limits})
+		if !sum.Equal || sum.Here.Added != 1 || sum.There.Added != 1 || rootOf(t, client) != rootOf(t, server) {
+			t.Errorf("%+v", sum)
+		}
 	}
 }
 

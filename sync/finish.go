@@ -297,7 +297,7 @@ func (t *taker) resolve(tx *okra.Tx, i item, value []byte, mine okra.Hash) error
 	switch what {
 	case leave:
 		d.conflicts.Left++
-		d.events = append(d.events, Event{Action: Conflicted, Key: i.key})
+		t.event(Event{Action: Conflicted, Key: i.key})
 		x.skip = true
 	case keepMine:
 		d.conflicts.Mine++
@@ -332,7 +332,7 @@ func (t *taker) put(tx *okra.Tx, key, value []byte, present bool) (bool, error) 
 			return false, err
 		}
 		if reason != "" {
-			d.events = append(d.events, Event{Action: Rejected, Key: key, Reason: reason})
+			t.event(Event{Action: Rejected, Key: key, Reason: reason})
 			return false, nil
 		}
 	}
@@ -343,15 +343,20 @@ func (t *taker) put(tx *okra.Tx, key, value []byte, present bool) (bool, error) 
 	} else {
 		d.changes.Added++
 	}
-	if t.c.opts.OnEvent != nil {
-		d.events = append(d.events, e)
-	}
+	t.event(e)
 	return true, nil
 }
 
 func (t *taker) refuse(key []byte, reason Reason, detail string) {
 	t.done.refused.add(reason, false, key, detail)
-	t.done.events = append(t.done.events, Event{Action: Rejected, Key: key, Reason: reason})
+	t.event(Event{Action: Rejected, Key: key, Reason: reason})
+}
+
+// event keeps an event until the batch is committed.
+func (t *taker) event(e Event) {
+	if t.c.opts.OnEvent != nil {
+		t.done.events = append(t.done.events, e)
+	}
 }
 
 func (t *taker) tooLarge(i item) {

@@ -172,7 +172,7 @@ func framing(begin []byte, step string) []script {
 	}
 }
 
-func TestS11HostileAskingSide(t *testing.T) {
+func TestS11M9HostileAskingSide(t *testing.T) {
 	db := victim(t, 300)
 	before := entriesOf(t, db)
 	open := frame(frameOpen, openingOf(wantItems|wantValues|wantWrite).encode())
@@ -239,7 +239,7 @@ func TestS11HostileAskingSide(t *testing.T) {
 	}
 }
 
-func TestS11HostileAnsweringSide(t *testing.T) {
+func TestS11M9HostileAnsweringSide(t *testing.T) {
 	db := victim(t, 300)
 	before := entriesOf(t, db)
 	head := func(s status) []byte { return join(preface, frame(frameHead, headingOf(s).encode())) }

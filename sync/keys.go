@@ -107,15 +107,15 @@ func (s *keySet) halve() {
 	s.sort()
 	keep := len(s.starts) / 2
 	s.over = bytes.Clone(s.keyAt(s.starts[keep]))
-	buf := make([]byte, 0, len(s.buf))
-	starts := s.starts[:0]
-	for i := range keep {
-		from := s.starts[i]
+	s.starts = s.starts[:keep]
+	slices.Sort(s.starts) // to move them down in place
+	end := 0
+	for i, from := range s.starts {
 		size := s.sizeAt(from)
-		starts = append(starts, uint32(len(buf)))
-		buf = append(buf, s.buf[from:int(from)+size]...)
+		s.starts[i] = uint32(end)
+		end += copy(s.buf[end:], s.buf[from:int(from)+size])
 	}
-	s.buf, s.starts = buf, starts
+	s.buf, s.sorted = s.buf[:end], false
 }
 
 func (s *keySet) sizeAt(start uint32) int {

@@ -117,10 +117,8 @@ func (r *listReader) skip() error {
 
 // next reads the next gap. At the end of the list ok is false.
 func (r *listReader) next() (g gap, ok bool, err error) {
-	for r.hashes > 0 || r.more { // of the gap before, not read
-		if _, ok, err := r.hash(); err != nil || !ok {
-			return gap{}, false, err
-		}
+	if _, err := r.rest(); err != nil { // of the gap before
+		return gap{}, false, err
 	}
 	if end, err := r.fill(); end || err != nil {
 		return gap{}, false, err
@@ -137,23 +135,8 @@ func (r *listReader) next() (g gap, ok bool, err error) {
 
 // hash reads the next hash of the gap. After the last ok is false.
 func (r *listReader) hash() (h uint64, ok bool, err error) {
-	for r.hashes == 0 {
-		if !r.more {
-			return 0, false, nil
-		}
-		if end, err := r.fill(); err != nil {
-			return 0, false, err
-		} else if end {
-			return 0, false, fmt.Errorf("%s: %w: list ends within a gap", listPhase, ErrProtocol)
-		}
-		n := r.d.uvarint(math.MaxInt64, "number of hashes")
-		if err := r.failed(); err != nil {
-			return 0, false, err
-		}
-		r.hashes, r.more = n>>1, n&1 == 1
-		if r.more && r.hashes == 0 {
-			return 0, false, fmt.Errorf("%s: %w: piece of a list without a hash", listPhase, ErrProtocol)
-		}
+	if ok, err := r.piece(); !ok {
+		return 0, false, err
 	}
 	// A piece lies within one frame.
 	b := r.d.bytes(r.width, "hash")
@@ -164,6 +147,46 @@ func (r *listReader) hash() (h uint64, ok bool, err error) {
 	copy(wide[:], b)
 	r.hashes--
 	return binary.LittleEndian.Uint64(wide[:]), true, nil
+}
+
+// rest skips the hashes of the gap that are not read yet, and returns how many they were.
+func (r *listReader) rest() (n uint64, err error) {
+	for {
+		ok, err := r.piece()
+		if !ok {
+			return n, err
+		}
+		if r.hashes > uint64(len(r.d.b)/r.width) {
+			r.d.fail("hash is cut off")
+			return 0, r.failed()
+		}
+		r.d.bytes(int(r.hashes)*r.width, "hashes")
+		n += r.hashes
+		r.hashes = 0
+	}
+}
+
+// piece makes sure that there is a hash to read, or reports that the gap is at its end.
+func (r *listReader) piece() (ok bool, err error) {
+	for r.hashes == 0 {
+		if !r.more {
+			return false, nil
+		}
+		if end, err := r.fill(); err != nil {
+			return false, err
+		} else if end {
+			return false, fmt.Errorf("%s: %w: list ends within a gap", listPhase, ErrProtocol)
+		}
+		n := r.d.uvarint(math.MaxInt64, "number of hashes")
+		if err := r.failed(); err != nil {
+			return false, err
+		}
+		r.hashes, r.more = n>>1, n&1 == 1
+		if r.more && r.hashes == 0 {
+			return false, fmt.Errorf("%s: %w: piece of a list without a hash", listPhase, ErrProtocol)
+		}
+	}
+	return true, nil
 }
 
 // listWriter writes a list.

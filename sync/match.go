@@ -103,14 +103,10 @@ func (m *matcher) build() {
 // rest reads what is left of the gap and returns how many hashes it had.
 func (m *matcher) rest() (uint64, error) {
 	total := m.base + uint64(len(m.hashes))
-	for !m.end {
-		_, ok, err := m.r.hash()
-		if err != nil {
-			return 0, err
-		}
-		if m.end = !ok; ok {
-			total++
-		}
+	if m.end {
+		return total, nil
 	}
-	return total, nil
+	m.end = true
+	n, err := m.r.rest()
+	return total + n, err
 }

@@ -62,11 +62,9 @@ func decodeOpening(body []byte) (o opening, err error) {
 	o.want = d.byte("wish")
 	o.salt = salt(d.uint64("salt"))
 	o.window.lower = clone(d.string(okra511, "lower bound"))
-	switch open := d.byte("upper bound"); open {
-	case 0:
-	default:
-		d.fail(fmt.Sprintf("upper bound of kind %d", open))
-	case 1:
+	if bounded := d.byte("upper bound"); bounded > 1 {
+		d.fail(fmt.Sprintf("upper bound of kind %d", bounded))
+	} else if bounded == 1 {
 		o.window.upper = clone(d.string(okra511, "upper bound"))
 		if len(o.window.upper) == 0 {
 			d.fail("upper bound is empty")

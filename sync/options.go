@@ -11,8 +11,9 @@ import (
 )
 
 // Conn is the stream between two peers: a [net.Conn], or anything that has its deadlines, such
-// as the ends of [net.Pipe] or of an os.Pipe. One session at a time runs over it; the sides may
-// run any number, one after the other.
+// as the ends of [net.Pipe] or of an os.Pipe. One session at a time runs over it; the side that
+// asks may run any number, one after the other, with one Serve at the other end. A session that
+// ends with an error leaves the stream where it is: close it.
 type Conn interface {
 	io.Reader
 	io.Writer
@@ -41,14 +42,17 @@ type Options struct {
 	// more than once for an entry, and must not keep the bytes.
 	Accept func(key, value []byte) error
 
-	// DryRun finds out and reports what would be done, and writes nothing on either side.
+	// DryRun finds out and reports what would be done, and writes nothing on either side. No
+	// values are fetched unless Resolve needs them, so Accept is not asked.
 	DryRun bool
 
 	// OnEvent is called for each entry that is written, deleted, in conflict or refused, or would
-	// be in a dry run, in no order that can be relied on. Its bytes are borrowed.
+	// be in a dry run, in no order that can be relied on. Those here come once they are committed,
+	// those of the peer's tree when they are sent: what the peer then refuses is told once more,
+	// as far as it names the keys. Its bytes are borrowed.
 	OnEvent func(Event)
 
-	// Progress is called now and then, at most ten times a second, and at the end.
+	// Progress is called now and then, at most ten times a second, and once more at the end.
 	Progress func(Progress)
 
 	Limits
@@ -93,8 +97,9 @@ type Limits struct {
 	// MaxRefused is how many entries may be refused until the session ends: 10,000.
 	MaxRefused int
 
-	// Timeout is how long the peer may be silent: 10 seconds. A slow peer gains time with every
-	// byte, but at less than 4 KiB a second not enough.
+	// Timeout is how long the peer may be silent: 10 seconds, also between the sessions that one
+	// Serve answers. A slow peer gains time with every byte, but at less than 4 KiB a second not
+	// enough.
 	Timeout time.Duration
 
 	// Hold is how long a view of the tree is held while differences are looked for: 2 seconds, or

@@ -22,7 +22,7 @@ var bounds = struct {
 	batchBytes, batchItems int // of one transaction
 }{
 	gaps:    512 << 10,
-	keys:    5 << 19,
+	keys:    2 << 20,
 	list:    2 << 20,
 	scan:    4 << 20,
 	span:    1 << 15,
@@ -31,7 +31,7 @@ var bounds = struct {
 	least:   4 << 10,
 
 	batchBytes: 1 << 20,
-	batchItems: 16 << 10,
+	batchItems: 8 << 10,
 }
 
 // errAlike says that nodes that differ have been taken for equal.

@@ -16,7 +16,7 @@ type Summary struct {
 
 	BytesSent     int64 `json:"bytes_sent"`
 	BytesReceived int64 `json:"bytes_received"`
-	Discovery     int64 `json:"discovery_bytes"` // those of both that are not entries
+	Discovery     int64 `json:"discovery_bytes"` // those of both that are not entries or their names
 	RoundTrips    int   `json:"round_trips"`
 	Passes        int   `json:"passes"` // each over a further part of the keys, or once more over one
 

@@ -37,8 +37,10 @@
 //
 // Entries are written in short durable batches, so that a session which is cut off has done what
 // it has done, and the next finds only the rest. Both sides may be written to meanwhile: a
-// session is about the entries that the sides had when it began, and a delete or overwrite is
-// done only where the entry is still the one that was compared.
+// session is about the entries that the sides had when it began. A mirror deletes or overwrites
+// an entry only if it is still the one that was compared, as does every change at the peer; what
+// is not is counted as refused, with [ReasonChanged]. A conflict is decided here between the
+// values of that moment.
 package sync
 
 import (
