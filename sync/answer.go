@@ -87,7 +87,7 @@ func (p *pass) list(level int, first bool) error {
 		if err != nil {
 			return err
 		}
-		head.width = max(width(chance, p.wider), p.theirWidth)
+		head.width = width(chance, p.wider)
 	}
 	if p.own != nil {
 		p.window.cut(p.own.over)

@@ -276,7 +276,7 @@ func randomSalt() salt {
 func (c *client) open(p *pass) (h heading, err error) {
 	ours := c.r.format()
 	o := opening{maxFrame: c.limits.MaxFrame, maxValue: c.limits.MaxValue, format: ours, want: c.wish(),
-		salt: p.salt, window: p.window, root: p.h.root}
+		salt: p.salt, wider: p.wider, window: p.window, root: p.h.root}
 	if o.last, err = lastKey(p.h); err != nil {
 		return h, err
 	}

@@ -27,6 +27,7 @@ type opening struct {
 	format   okra.Format
 	want     byte
 	salt     salt
+	wider    int // bytes that short hashes are to be longer, since some were alike
 	window   window
 	root     okra.Root
 	last     []byte // key; empty if there is none
@@ -40,6 +41,7 @@ func (o opening) encode() []byte {
 	b = appendFormat(b, o.format)
 	b = append(b, o.want)
 	b = binary.LittleEndian.AppendUint64(b, uint64(o.salt))
+	b = append(b, byte(o.wider))
 	b = appendString(b, o.window.lower)
 	b = append(b, byte(bit(o.window.upper != nil)))
 	if o.window.upper != nil {
@@ -61,6 +63,9 @@ func decodeOpening(body []byte) (o opening, err error) {
 	o.format = d.format()
 	o.want = d.byte("wish")
 	o.salt = salt(d.uint64("salt"))
+	if o.wider = int(d.byte("width")); o.wider > 8 {
+		d.fail(fmt.Sprintf("hashes longer by %d bytes", o.wider))
+	}
 	o.window.lower = clone(d.string(okra511, "lower bound"))
 	if bounded := d.byte("upper bound"); bounded > 1 {
 		d.fail(fmt.Sprintf("upper bound of kind %d", bounded))

@@ -22,7 +22,7 @@ var bounds = struct {
 	batchBytes, batchItems int // of one transaction
 }{
 	gaps:    512 << 10,
-	keys:    2 << 20,
+	keys:    9 << 18,
 	list:    2 << 20,
 	scan:    4 << 20,
 	span:    1 << 15,
@@ -44,7 +44,7 @@ type pass struct {
 	h      *held
 	work   *Budget
 	salt   salt
-	wider  int // bytes that hashes are longer than needed, after two were alike
+	wider  int // bytes that the hashes of both sides are longer than needed, after two were alike
 	window window
 	told   []byte // the upper end of the window that the peer knows
 
@@ -55,7 +55,6 @@ type pass struct {
 	within window // as it was then
 
 	theirLevel int // of the peer's last list
-	theirWidth int // of the hashes in it: if those of one side have been widened, so are the other's
 
 	found    gaps   // in the peer's last list
 	seen     uint64 // hashes of it that were read
@@ -238,7 +237,7 @@ func (p *pass) learn(r *listReader, first bool) error {
 	p.told = p.window.upper
 	p.found.reset()
 	p.seen, p.at, p.sum, p.scanned, p.stopped = 0, 0, 0, 0, false
-	p.theirLevel, p.theirWidth = r.level, r.width
+	p.theirLevel = r.level
 	if first {
 		r.more = true
 		if err := p.compare(r, nil, nil); err != nil {

@@ -200,6 +200,7 @@ func (s *server) open(o opening) (p *pass, head heading, err error) {
 		return nil, head, err
 	}
 	p = newPass(s.w, h, s.work, o.salt, o.window)
+	p.wider = o.wider
 	if o.want&wantItems != 0 {
 		p.own = &keySet{budget: bounds.keys}
 	}
