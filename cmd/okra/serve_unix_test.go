@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/okradb/okra-go/okra"
+	okrasync "github.com/okradb/okra-go/sync"
 	"github.com/okradb/okra-go/sync/peer"
 )
 
@@ -273,6 +274,15 @@ func TestServeOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	db, err := okra.Open(near, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	// When this is answered the session has begun, and it may go on.
+	if _, err := okrasync.Pull(t.Context(), conn, db, nil); err != nil {
+		t.Fatal(err)
+	}
 	s.end(t, syscall.SIGTERM, exitFailed)
 	s.stderr.waitFor(t, "sessions were cut off")
 }
