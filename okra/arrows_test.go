@@ -31,6 +31,10 @@ func TestArrows(t *testing.T) {
 		"tree/treetest": {module + "tree", "github.com/zeebo/blake3"},
 		"lmdbenv":       {module + "tree", "github.com/PowerDNS/lmdb-go/lmdb"},
 		"okra":          {module + "tree", module + "lmdbenv", "github.com/PowerDNS/lmdb-go/lmdb"},
+		"okra/dump":     {module + "tree", "github.com/zeebo/blake3"},
+		"sync":          {module + "okra", "github.com/dchest/siphash", "golang.org/x/time/rate"},
+		"sync/peer": {module + "okra", module + "sync", "github.com/zeebo/blake3", "golang.org/x/time/rate",
+			"github.com/VictoriaMetrics/metrics"},
 	}
 	for pkg, may := range arrows {
 		for _, imported := range listed(t, pkg, `{{join .Imports " "}}`) {
