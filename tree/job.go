@@ -11,7 +11,9 @@ type job struct {
 
 	refs []ref // the writes that become leaves
 
-	got Gathered // the children of the nodes in batch
+	got  Gathered // the children of the nodes in batch
+	ends []int    // where those of each end
+	sums []byte   // their hashes
 
 	size   int // bytes to hash, about
 	stage  stage
