@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-// BLAKE3 as its paper has it, section 2. A message is cut into chunks, a chunk into blocks, which
-// are compressed one after another into eight words; these of two chunks make a block too, and
-// so on until one is left. Chunks do not wait for each other, nor do messages.
+// BLAKE3 as its specification has it. A message is cut into chunks, and a chunk into blocks that
+// are compressed one after another into eight words. The words of two chunks make a block too,
+// and so on until eight are left. Libraries fill their vectors with the chunks of one message; a
+// node has but one or two, so that here the vectors are filled with those of many nodes.
 enum { LANES = 8, BLOCK = 64, CHUNK = 1024, CHUNK_START = 1, CHUNK_END = 2, PARENT = 4, ROOT = 8 };
 
 typedef uint32_t vector __attribute__((vector_size(4 * LANES)));
@@ -19,7 +20,7 @@ typedef union {
 static const uint32_t iv[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
 	0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
-// A part is a chunk of a message, or two results to be joined.
+// A part is a chunk of a message, or two results to be joined, which are one block.
 typedef struct {
 	const unsigned char *data;
 	uint32_t size, counter;

@@ -28,9 +28,14 @@ const (
 	jobHashes = 64 << 10 // bytes of child hashes of a job
 	jobsAhead = 3        // jobs under way at once
 	hashLeast = 64       // bytes, one block: to hash fewer takes as long
-	aloneMost = 32 << 10 // bytes to hash before a second goroutine is worth its start
 	spins     = 5000     // looks at a channel before sleeping, some 20 µs
 )
+
+// aloneMost is the bytes to hash before a second goroutine joins: tens of thousands of writes.
+// Smaller flushes would gain little where a processor is free, since nodes are hashed many at
+// once, and lose much where none is, since one goroutine then waits for the other to get its
+// turn. It is a variable for tests.
+var aloneMost = 4 << 20
 
 func (j *job) reset() {
 	j.batch.Reset()
