@@ -51,10 +51,6 @@ func (j *job) slots() []Effect {
 	return j.effects[:j.batch.Len()]
 }
 
-// share returns how many items a job should have when n are left: few enough for several jobs,
-// so that one is hashed while another is filled or applied.
-func share(n int) int { return max(jobLeast, min(jobItems, n/jobsAhead)) }
-
 // A stage is one kind of work that a flush does, job by job.
 type stage interface {
 	// fill begins the next job. It reports whether another follows; a job without items ends
@@ -102,6 +98,15 @@ func (c *crew) work() {
 		j.stage.hash(j)
 		j.hashed <- struct{}{}
 	}
+}
+
+// share returns how many items a job should have when n are left: with another goroutine few
+// enough for several jobs, so that one is hashed while another is filled or applied.
+func (c *crew) share(n int) int {
+	if c.todo != nil {
+		n = max(jobLeast, n/jobsAhead)
+	}
+	return min(jobItems, n)
 }
 
 // ahead returns how many jobs may be filled before one is applied.

@@ -192,7 +192,7 @@ func (r *nodes) pass(n int) {
 func (r *nodes) ask() {
 	r.questions.Reset()
 	r.asked, r.offset = 0, 0
-	for n := share(r.left); n > 0 && r.left > 0; n-- {
+	for n := r.t.crew.share(r.left); n > 0 && r.left > 0; n-- {
 		ch, next, _ := r.in.next(r.at)
 		r.at = next
 		r.left--
