@@ -183,6 +183,6 @@ func (p *parents) wide(j *job) error {
 	return nil
 }
 
-func (p *parents) hash(j *job) { j.hashNodes(p.t.rule) }
+func (p *parents) hash(j *job) { j.hashNodes(p.t) }
 
 func (p *parents) apply(j *job) error { return p.t.s.Append(&j.batch) }

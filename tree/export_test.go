@@ -1,5 +1,8 @@
 package tree
 
+// Small flushes are hashed by two goroutines in the tests, as only large ones are otherwise.
+func init() { aloneMost = 32 << 10 }
+
 // SmallBuffers returns Buffers whose jobs hold n bytes of child hashes, so that nodes of a few
 // children are as wide as nodes of thousands are otherwise.
 func SmallBuffers(n int) *Buffers {

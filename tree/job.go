@@ -11,7 +11,9 @@ type job struct {
 
 	refs []ref // the writes that become leaves
 
-	got Gathered // the children of the nodes in batch
+	got  Gathered // the children of the nodes in batch
+	ends []int    // where those of each end
+	sums []byte   // their hashes
 
 	size   int // bytes to hash, about
 	stage  stage
@@ -26,9 +28,14 @@ const (
 	jobHashes = 64 << 10 // bytes of child hashes of a job
 	jobsAhead = 3        // jobs under way at once
 	hashLeast = 64       // bytes, one block: to hash fewer takes as long
-	aloneMost = 32 << 10 // bytes to hash before a second goroutine is worth its start
 	spins     = 5000     // looks at a channel before sleeping, some 20 µs
 )
+
+// aloneMost is the bytes to hash before a second goroutine joins: tens of thousands of writes.
+// Smaller flushes would gain little where a processor is free, since nodes are hashed many at
+// once, and lose much where none is, since one goroutine then waits for the other to get its
+// turn. It is a variable for tests.
+var aloneMost = 4 << 20
 
 func (j *job) reset() {
 	j.batch.Reset()
@@ -43,10 +50,6 @@ func (j *job) slots() []Effect {
 	}
 	return j.effects[:j.batch.Len()]
 }
-
-// share returns how many items a job should have when n are left: few enough for several jobs,
-// so that one is hashed while another is filled or applied.
-func share(n int) int { return max(jobLeast, min(jobItems, n/jobsAhead)) }
 
 // A stage is one kind of work that a flush does, job by job.
 type stage interface {
@@ -95,6 +98,15 @@ func (c *crew) work() {
 		j.stage.hash(j)
 		j.hashed <- struct{}{}
 	}
+}
+
+// share returns how many items a job should have when n are left: with another goroutine few
+// enough for several jobs, so that one is hashed while another is filled or applied.
+func (c *crew) share(n int) int {
+	if c.todo != nil {
+		n = max(jobLeast, n/jobsAhead)
+	}
+	return min(jobItems, n)
 }
 
 // ahead returns how many jobs may be filled before one is applied.

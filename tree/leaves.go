@@ -12,7 +12,7 @@ type leaves struct {
 
 func (l *leaves) fill(j *job) (more bool, err error) {
 	j.reset()
-	n, size, most := 0, 0, min(len(l.refs), share(len(l.refs)))
+	n, size, most := 0, 0, min(len(l.refs), l.t.crew.share(len(l.refs)))
 	for n < most && size < jobBytes {
 		_, _, end := layout(l.t.buf.pending.chunks[l.refs[n].chunk][l.refs[n].off:], l.t.format.K)
 		size += max(hashLeast, end)

@@ -3,6 +3,7 @@ package tree
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/zeebo/blake3"
 )
@@ -191,7 +192,7 @@ func (r *nodes) pass(n int) {
 func (r *nodes) ask() {
 	r.questions.Reset()
 	r.asked, r.offset = 0, 0
-	for n := share(r.left); n > 0 && r.left > 0; n-- {
+	for n := r.t.crew.share(r.left); n > 0 && r.left > 0; n-- {
 		ch, next, _ := r.in.next(r.at)
 		r.at = next
 		r.left--
@@ -277,20 +278,34 @@ func corruptRecord(key []byte) error {
 	return fmt.Errorf("%w: record %x is shorter than its hash", ErrCorrupt, key)
 }
 
-func (r *nodes) hash(j *job) { j.hashNodes(r.t.rule) }
+func (r *nodes) hash(j *job) { j.hashNodes(r.t) }
+
+// manyLeast is the least number of nodes for which a Hasher is asked.
+const manyLeast = 3
 
 // hashNodes sets the hashes in the batch of j to those of the children gathered.
-func (j *job) hashNodes(rule Rule) {
-	at, begin := 0, 0
-	for i := 0; i < j.batch.Len(); i++ {
+func (j *job) hashNodes(t *Tree) {
+	k, n := t.rule.Len, len(j.got.Runs)
+	j.sums = slices.Grow(j.sums[:0], n*k)[:n*k]
+	j.ends = j.ends[:0]
+	for _, run := range j.got.Runs {
+		j.ends = append(j.ends, run.End)
+	}
+	if n < manyLeast || t.hasher == nil || !t.hasher.HashMany(j.got.Hashes, j.ends, k, j.sums) {
+		begin := 0
+		for i, end := range j.ends {
+			sum := blake3.Sum256(j.got.Hashes[begin:end])
+			copy(j.sums[i*k:], sum[:k])
+			begin = end
+		}
+	}
+	for i, at := 0, 0; i < j.batch.Len(); i++ {
 		item, next, _ := j.batch.Next(at)
 		at = next
-		if i < len(j.got.Runs) { // a wide node stands after these, hashed already
-			sum := blake3.Sum256(j.got.Hashes[begin:j.got.Runs[i].End])
-			begin = j.got.Runs[i].End
-			copy(item.Value, sum[:rule.Len])
+		if i < n { // a wide node stands after these, hashed already
+			copy(item.Value, j.sums[i*k:][:k])
 		}
-		j.isB = append(j.isB, rule.Boundary(item.Value))
+		j.isB = append(j.isB, t.rule.Boundary(item.Value))
 	}
 }
 

@@ -130,7 +130,9 @@ func TestM1M19ShapeWarnsOfChosenEntries(t *testing.T) {
 		if w := s.Warnings(); len(w) > 0 {
 			t.Errorf("random entries: %q", w)
 		}
-		if l := s.Levels[1]; math.Abs(l.Mean-float64(f.Q)) > float64(f.Q)/2 || l.Max > l.Chance {
+		// The nodes are as many as boundaries among the entries, by chance n, give or take √n.
+		n := 20000 / float64(f.Q)
+		if l := s.Levels[1]; math.Abs(float64(l.Nodes)-n) > 6*math.Sqrt(n) || l.Max > l.Chance {
 			t.Errorf("Q %d: %+v", f.Q, l)
 		}
 	}

@@ -36,6 +36,15 @@ type Storage interface {
 	Count() (int64, error)
 }
 
+// A Hasher is a Storage that hashes many short messages in less time than one after another.
+type Hasher interface {
+	// HashMany hashes messages that lie one behind the other in joined, the i-th up to ends[i],
+	// and writes the first size bytes of each BLAKE3 hash, one behind the other, to sums, which
+	// has room for them. It reports whether it did, which it may not where a message has more
+	// than 128 KiB or the machine is none for it. Any goroutine may call it at any time.
+	HashMany(joined []byte, ends []int, size int, sums []byte) bool
+}
+
 // A Record is one record of a Storage.
 type Record struct{ Key, Value []byte }
 

@@ -13,6 +13,7 @@ import (
 // [ErrFailed] and the transaction must be aborted.
 type Tree struct {
 	s        Storage
+	hasher   Hasher // s, if it is one
 	format   Format
 	rule     Rule
 	readOnly bool
@@ -58,6 +59,7 @@ const pendingEach = 32
 func New(s Storage, f Format, buf *Buffers) *Tree {
 	t := &Tree{s: s, format: f, rule: f.Rule(), readOnly: buf == nil, buf: buf}
 	t.moves = &t.ownMoves
+	t.hasher, _ = s.(Hasher)
 	if buf != nil {
 		buf.pending.reset()
 	}
