@@ -86,12 +86,15 @@ int okra_scan(MDB_cursor *c, int start, const char *from, size_t from_size, cons
 	int rc = seek(c, start, from, from_size, &k, &v);
 	size_t n = 0;
 	okra_walk w = {0};
+	*found = 0;
 	if (rc == 0)
 		w = okra_walk_begin(c, k);
 	while (rc == 0) {
 		int past = stop_size == 0 ? -1 : compare(k, stop, stop_size);
 		if (op == NEXT ? past >= 0 : stop_size != 0 && past < 0)
 			break;
+		if (k.mv_size == 0)
+			return CORRUPTED; // LMDB takes no empty key: the page is damaged
 		out[n++] = (okra_record){bytes(k), k.mv_size, bytes(v), v.mv_size};
 		if (n == room)
 			break;

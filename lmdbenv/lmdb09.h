@@ -23,6 +23,6 @@ extern int mdb_cursor_del(MDB_cursor *c, unsigned int flags);
 
 enum { LAST = 6, NEXT = 8, PREV = 12, SET = 15, SET_KEY = 16, SET_RANGE = 17 };
 enum { NOOVERWRITE = 0x10, CURRENT = 0x40, APPEND = 0x20000 };
-enum { KEYEXIST = -30799, NOTFOUND = -30798 };
+enum { KEYEXIST = -30799, NOTFOUND = -30798, CORRUPTED = -30796 };
 
 #endif

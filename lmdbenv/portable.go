@@ -77,6 +77,9 @@ func (p *portable) Scan(start tree.Start, from, stop []byte, out []tree.Record) 
 		if past {
 			return n, nil
 		}
+		if len(k) == 0 { // LMDB takes no empty key: the page is damaged
+			return 0, fmt.Errorf("scan: %w: a record without a key", tree.ErrCorrupt)
+		}
 		out[n] = tree.Record{Key: k, Value: v}
 		if n++; n == len(out) {
 			return n, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/okradb/okra-go/okra"
@@ -94,7 +95,8 @@ type Limits struct {
 	// before the limit stays, and another session goes on from there.
 	MaxReceive int64
 
-	// MaxRefused is how many entries may be refused until the session ends: 10,000.
+	// MaxRefused is how many entries may be refused until the session ends: any number. Those that
+	// were not refused are synced in any case.
 	MaxRefused int
 
 	// Timeout is how long the peer may be silent: 10 seconds, also between the sessions that one
@@ -116,7 +118,6 @@ const (
 	defaultFrame   = 256 << 10
 	defaultValue   = 64 << 20
 	defaultReceive = 64 << 30
-	defaultRefused = 10_000
 	defaultTimeout = 10 * time.Second
 	defaultHold    = 2 * time.Second
 	mostHold       = 16 * time.Second
@@ -141,7 +142,7 @@ func (l Limits) withDefaults() (Limits, error) {
 		l.MaxReceive = defaultReceive
 	}
 	if l.MaxRefused == 0 {
-		l.MaxRefused = defaultRefused
+		l.MaxRefused = math.MaxInt
 	}
 	if l.Timeout == 0 {
 		l.Timeout = defaultTimeout

@@ -198,6 +198,11 @@ func (s *Server) accept(conn net.Conn) {
 func (s *Server) settle(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.settled(conn)
+}
+
+// settled is settle under the lock.
+func (s *Server) settled(conn net.Conn) {
 	if i := slices.Index(s.pending, conn); i >= 0 {
 		s.pending = slices.Delete(s.pending, i, i+1)
 	}
@@ -252,7 +257,7 @@ func (s *Server) welcome(raw net.Conn, conn *tls.Conn) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	sess, greeting, refusal := s.admit(id)
+	sess, greeting, refusal := s.admit(raw, id)
 	if _, err = conn.Write([]byte{greeting}); err == nil && refusal == nil {
 		err = raw.SetDeadline(time.Time{})
 	}
@@ -289,8 +294,9 @@ var (
 	errFull       = errors.New("there are as many sessions as all peers may have")
 )
 
-// admit returns a new session of the peer, or how to greet it and why there is none.
-func (s *Server) admit(id ID) (*session, byte, error) {
+// admit returns a new session of the peer, or how to greet it and why there is none. A connection
+// with a session waits for a welcome no longer: it ends as sessions do.
+func (s *Server) admit(raw net.Conn, id ID) (*session, byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -323,6 +329,7 @@ func (s *Server) admit(id ID) (*session, byte, error) {
 	ctx, stop := context.WithTimeoutCause(ctx, s.opts.SessionTime, errSessionTime)
 	sess.ctx, sess.cancel = ctx, func(cause error) { cut(cause); stop() }
 	s.sessions[sess] = true
+	s.settled(raw)
 	return sess, greetWelcome, nil
 }
 
