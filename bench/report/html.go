@@ -22,7 +22,7 @@ var page = template.Must(template.New("page").Parse(pageSource))
 // WriteHTML writes r as a page that is whole in itself: it loads nothing and runs no script.
 func (r *Report) WriteHTML(w io.Writer) error {
 	view := pageView{
-		Style: template.CSS(rootStyle() + pageStyle), Title: r.title(), Summary: r.summary(), Legend: r.legend(),
+		Style: template.CSS(rootStyle() + pageStyle), Title: r.title(), Summary: r.summary(), Notes: r.notes, Legend: r.legend(),
 		Slower: r.verdictView(bench.VerdictSlower, r.noSlower()),
 		Faster: r.verdictView(bench.VerdictFaster, r.noFaster()),
 	}
@@ -57,7 +57,7 @@ func rootStyle() string {
 type pageView struct {
 	Style          template.CSS
 	Title, Summary string
-	Legend         []string
+	Notes, Legend  []string
 	Slower, Faster verdictView
 	Main           []chartView
 	Sections       []sectionView

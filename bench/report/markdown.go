@@ -36,6 +36,9 @@ func (r *Report) noFaster() string { return r.noSlower() }
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n\n%s\n", escaped(r.title()), escaped(r.summary()))
+	for _, note := range r.notes {
+		fmt.Fprintf(&out, "\n%s\n", escaped(note))
+	}
 	for _, part := range []struct{ verdict, none string }{
 		{bench.VerdictSlower, r.noSlower()}, {bench.VerdictFaster, r.noFaster()},
 	} {

@@ -15,7 +15,8 @@ import (
 // Report is what the files hold, set out to be read.
 type Report struct {
 	sections []*section
-	pairs    []pair // of all sections, in order
+	pairs    []pair   // of all sections, in order
+	notes    []string // on the files
 	cells    int
 	last     time.Time // when the last cell was finished; zero if no file says so
 }
@@ -38,6 +39,12 @@ type section struct {
 // was measured several times on one machine the last result counts.
 func New(inputs []Input, suites []suite.Suite) (*Report, error) {
 	r := &Report{}
+	for _, input := range inputs {
+		if input.Cut {
+			r.notes = append(r.notes, strings.TrimPrefix(input.Name+": its last line was cut, and is left out: "+
+				"the run that wrote it may have ended early.", ": "))
+		}
+	}
 	for _, run := range groupRuns(inputs) {
 		s, err := newSection(run, suites)
 		if err != nil {

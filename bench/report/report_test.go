@@ -165,10 +165,12 @@ func TestBadInput(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"empty": "", "blank": " \n", "foreign": "hello\n", "other JSON": "[1]\n", "no results": "{}\n",
-		"cut line": good + good[:50], "cut end": good[:len(good)-1], "cut run": string(run[:200]),
+		"cut line": good[:50], "cut end": good[:len(good)-1], "cut run": string(run[:200]),
 		"two runs": string(run) + string(run), "another version": strings.Replace(good, `"version":1`, `"version":9`, 1),
 		"a verdict of its own": strings.Replace(good, `"verdict":"slower"`, `"verdict":"best"`, 1),
 		"a ratio of nothing":   strings.Replace(string(run), `"ratio":1.2`, `"ratio":0`, 1),
+		"a huge figure":        strings.Replace(good, `"std":`, `"std":1e308,"x":`, 1),
+		"a huge time":          strings.Replace(string(run), `"max_ms":`, `"max_ms":1e308,"x":`, 1),
 		"huge":                 strings.Repeat(" ", maxFile+1),
 	} {
 		if text == good || text == string(run) {
@@ -176,6 +178,20 @@ func TestBadInput(t *testing.T) {
 		}
 		if _, err := Read(strings.NewReader(text)); !errors.Is(err, suite.ErrResults) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+	cut, err := Read(strings.NewReader(good + good[:50]))
+	if err != nil || !cut.Cut || len(cut.Results) != 1 {
+		t.Fatalf("%+v, %v", cut, err)
+	}
+	cut.Name = "kept.jsonl"
+	r, err := New([]Input{cut}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{written(t, r.WriteMarkdown), written(t, r.WriteHTML)} {
+		if !strings.Contains(out, "kept.jsonl: its last line was cut") {
+			t.Errorf("a cut line is not told in:\n%s", out)
 		}
 	}
 	if _, err := New(nil, nil); !errors.Is(err, suite.ErrResults) {
