@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -157,8 +158,8 @@ func (r *Report) mainGroups() []*mainGroup {
 
 // lines returns the lines of g, with its name if there are other groups beside it.
 func (g *mainGroup) lines(named bool) []ratioLine {
-	if g.name != "" && (!g.apart || named && len(g.names) == 1) {
-		return []ratioLine{{g.name, g.pairs}}
+	if whole := !g.apart || named && g.name != "" && len(g.names) == 1; whole {
+		return []ratioLine{{cmp.Or(g.name, "all"), g.pairs}}
 	}
 	var lines []ratioLine
 	for _, name := range g.names {
@@ -258,7 +259,7 @@ func ratioLegend(side string, lines []ratioLine) []legendItem {
 		{side + " slower", mark(bench.VerdictSlower), draw.LineStyle{}},
 	}
 	if slices.ContainsFunc(lines, func(l ratioLine) bool { return len(l.pairs) > 1 }) {
-		items = append(items, legendItem{"median", medianMark, draw.LineStyle{}})
+		items = append(items, legendItem{"median of several", medianMark, draw.LineStyle{}})
 	}
 	return items
 }

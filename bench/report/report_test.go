@@ -312,6 +312,14 @@ func TestMainChartLabels(t *testing.T) {
 	if len(labels) != 4 || len(distinct(labels, strings.ToLower)) != len(labels) {
 		t.Errorf("labels %q", labels)
 	}
+	// Without groups, many names are one line.
+	var rows []pair
+	for i := range maxMain + 1 {
+		rows = append(rows, pair{section: r.sections[0], name: strings.Repeat("n", i+1), side: "okra", rival: "lmdb"})
+	}
+	if lines := (&Report{sections: r.sections, pairs: rows}).mainLines(); len(lines) != 1 || lines[0].label != "all" {
+		t.Errorf("lines %+v", lines)
+	}
 	for i := range 30 {
 		results = append(results, cell("G"+strings.Repeat("g", i), "x", false, nil, side("okra", 4), side("lmdb", 1)))
 	}
