@@ -81,7 +81,7 @@ func groupTable(group []suite.Result) bench.Table {
 		if words := paramsText(differ(r.Params)); words != "" {
 			name += ", " + words
 		}
-		if !slices.ContainsFunc(r.Sides, func(s suite.SideResult) bool { return s.Absent == "" }) {
+		if !present(r) {
 			continue // it stands among what was not measured
 		}
 		for _, s := range rivalsOf(r) {

@@ -20,6 +20,7 @@ type Report struct {
 	pairs    []pair   // of all sections, in order
 	notes    []string // on the files
 	cells    int
+	idle     int       // cells of which no side could be measured
 	last     time.Time // when the last cell was finished; zero if no file says so
 }
 
@@ -33,7 +34,7 @@ type section struct {
 	id           string // of its place in the page
 	facts        [][2]string
 	notes        []string
-	absent       [][3]string // cell, side, reason
+	absent       []missing
 	tables       []bench.Table
 	charts       []chart
 	pairs        []pair
@@ -63,6 +64,9 @@ func New(inputs []Input, suites []suite.Suite) (*Report, error) {
 		r.pairs = append(r.pairs, s.pairs...)
 		r.cells += run.cells()
 		for _, result := range run.results {
+			if !present(result) {
+				r.idle++
+			}
 			if result.Finished.After(r.last) {
 				r.last = result.Finished
 			}
@@ -259,12 +263,20 @@ func repetitions(r suite.Result) int {
 	return least
 }
 
-func absentOf(r suite.Result) [][3]string {
-	var all [][3]string
+// present is whether any side of r was measured.
+func present(r suite.Result) bool {
+	return slices.ContainsFunc(r.Sides, func(s suite.SideResult) bool { return s.Absent == "" })
+}
+
+// missing is a side of a cell that could not be measured.
+type missing struct{ group, cell, side, reason string }
+
+func absentOf(r suite.Result) []missing {
+	var all []missing
 	for _, s := range r.Sides {
 		if s.Absent != "" {
 			cell := pair{group: r.Group, name: r.Name, params: r.Params}.cell()
-			all = append(all, [3]string{cell, s.Name, s.Absent})
+			all = append(all, missing{r.Group, cell, s.Name, s.Absent})
 		}
 	}
 	return all
@@ -307,7 +319,11 @@ func (r *Report) judged() []pair {
 func (r *Report) summary() string {
 	pairs := r.judged()
 	slower, faster := len(with(pairs, bench.VerdictSlower)), len(with(pairs, bench.VerdictFaster))
-	s := count(r.cells, "cell", "cells") + ", " + count(len(pairs), "comparison", "comparisons") +
+	s := count(r.cells, "cell", "cells")
+	if r.idle > 0 {
+		s += fmt.Sprintf(" (%d could not be measured here)", r.idle)
+	}
+	s += ", " + count(len(pairs), "comparison", "comparisons") +
 		" with plain LMDB and its tools: " +
 		fmt.Sprintf("%s slower in %d, faster in %d, the same in %d.", r.side(), slower, faster,
 			len(pairs)-slower-faster)
@@ -376,11 +392,24 @@ func (r *Report) cellOf(p pair) string {
 	return p.cell()
 }
 
-// absentTable returns what could not be measured, or false.
+// absentTable returns what could not be measured, or false. Many cells of a group with one reason are
+// one line.
 func (s *section) absentTable() (bench.Table, bool) {
+	const named = 3 // cells in a line, at most
 	t := bench.Table{Title: "Not measured", Labels: 3, Lines: [][]string{{"cell", "side", "because"}}}
-	for _, a := range s.absent {
-		t.Lines = append(t.Lines, a[:])
+	kind := func(m missing) missing { return missing{group: m.group, reason: m.reason} }
+	for _, k := range distinct(s.absent, kind) {
+		of := slices.DeleteFunc(slices.Clone(s.absent), func(m missing) bool { return kind(m) != k })
+		cells := distinct(of, func(m missing) string { return m.cell })
+		sides := distinct(of, func(m missing) string { return m.side })
+		if len(cells) > named && len(of) == len(cells)*len(sides) {
+			name := fmt.Sprintf("%s: %d cells", k.group, len(cells))
+			t.Lines = append(t.Lines, []string{name, strings.Join(sides, ", "), k.reason})
+			continue
+		}
+		for _, m := range of {
+			t.Lines = append(t.Lines, []string{m.cell, m.side, m.reason})
+		}
 	}
 	return t, len(s.absent) > 0
 }

@@ -286,6 +286,24 @@ func TestSizesStandApart(t *testing.T) {
 	}
 }
 
+// Many cells that could not be measured for one reason are one line, and have no line of figures.
+func TestAbsentCells(t *testing.T) {
+	results := []suite.Result{cell("G", "a", false, nil, side("okra", 1), absent("lmdb", "gone"))}
+	for i := range 5 {
+		results = append(results, cell("Larger", strings.Repeat("x", i+1), false, nil, absent("okra", "no limit"), absent("lmdb", "no limit")))
+	}
+	markdown := written(t, reportOn(t, results...).WriteMarkdown)
+	for _, want := range []string{"6 cells (5 could not be measured here), 0 comparisons", "| Larger: 5 cells | okra, lmdb | no limit |\n",
+		"| G: a | lmdb | gone |\n", "| a |  |  | 1.000 |"} {
+		if !strings.Contains(markdown, want) {
+			t.Errorf("no %q in:\n%s", want, markdown)
+		}
+	}
+	if strings.Contains(markdown, "| xx") || strings.Contains(markdown, "### Larger") {
+		t.Errorf("cells without figures have lines:\n%s", markdown)
+	}
+}
+
 // The labels of the main chart are whole, and differ within a part of it.
 func TestMainChartLabels(t *testing.T) {
 	var results []suite.Result
