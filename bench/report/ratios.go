@@ -1,10 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -79,120 +77,6 @@ func pairLabels(pairs []pair) (shared string, labels []string) {
 		labels = append(labels, text)
 	}
 	return paramsText(same), labels
-}
-
-// maxMain is the number of lines of the main chart, without headings.
-const maxMain = 25
-
-// mainChart returns the chart that shows at a glance what r says of plain LMDB, or false if nothing
-// was compared with that. It has a line for each group, and for names of a group where there is
-// room, those of the largest groups first.
-func (r *Report) mainChart(look ratioLook) (chart, bool) {
-	lines := r.mainLines()
-	if len(lines) == 0 {
-		return chart{}, false
-	}
-	c := look.chart(capital(r.side())+" beside plain LMDB: ratios of cost", lines)
-	c.description += " " + r.summary()
-	return c, true
-}
-
-// mainGroup is what can be one line of the main chart, or a line for each name.
-type mainGroup struct {
-	section *section
-	name    string
-	pairs   []pair
-	names   []string
-	apart   bool // by names
-}
-
-func (r *Report) mainLines() []ratioLine {
-	groups := r.mainGroups()
-	if len(groups) > maxMain {
-		return sectionLines(groups)
-	}
-	room := maxMain - len(groups)
-	largest := slices.Clone(groups)
-	slices.SortStableFunc(largest, func(a, b *mainGroup) int { return len(b.pairs) - len(a.pairs) })
-	for _, g := range largest {
-		if more := len(g.names) - 1; more <= room {
-			g.apart = true
-			room -= more
-		}
-	}
-	sections := distinct(groups, func(g *mainGroup) *section { return g.section })
-	var lines []ratioLine
-	for _, s := range sections {
-		if len(sections) > 1 {
-			lines = append(lines, ratioLine{label: s.title})
-		}
-		of := slices.DeleteFunc(slices.Clone(groups), func(g *mainGroup) bool { return g.section != s })
-		for _, g := range of {
-			lines = append(lines, g.lines(len(of) > 1)...)
-		}
-	}
-	return lines
-}
-
-// mainGroups leaves out quick results where there are full ones of the suite.
-func (r *Report) mainGroups() []*mainGroup {
-	var groups []*mainGroup
-	for _, p := range r.judged() {
-		full := func(s *section) bool { return s.suite == p.section.suite && !s.quick }
-		if p.section.quick && slices.ContainsFunc(r.sections, full) {
-			continue
-		}
-		i := slices.IndexFunc(groups, func(g *mainGroup) bool { return g.section == p.section && g.name == p.group })
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, &mainGroup{section: p.section, name: p.group})
-		}
-		g := groups[i]
-		g.pairs = append(g.pairs, p)
-		if !slices.Contains(g.names, p.name) {
-			g.names = append(g.names, p.name)
-		}
-	}
-	return groups
-}
-
-// lines returns the lines of g, with its name if there are other groups beside it.
-func (g *mainGroup) lines(named bool) []ratioLine {
-	if whole := !g.apart || named && g.name != "" && len(g.names) == 1; whole {
-		return []ratioLine{{cmp.Or(g.name, "all"), g.pairs}}
-	}
-	var lines []ratioLine
-	for _, name := range g.names {
-		line := ratioLine{label: name}
-		if named && g.name != "" {
-			line.label = g.name + ": " + name
-		}
-		for _, p := range g.pairs {
-			if p.name == name {
-				line.pairs = append(line.pairs, p)
-			}
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// sectionLines returns a line for each section of groups, or none if that is too many.
-func sectionLines(groups []*mainGroup) []ratioLine {
-	var lines []ratioLine
-	for _, s := range distinct(groups, func(g *mainGroup) *section { return g.section }) {
-		line := ratioLine{label: s.title}
-		for _, g := range groups {
-			if g.section == s {
-				line.pairs = append(line.pairs, g.pairs...)
-			}
-		}
-		lines = append(lines, line)
-	}
-	if len(lines) > maxMain {
-		return nil
-	}
-	return lines
 }
 
 // chart draws lines one under the other.
@@ -397,41 +281,6 @@ func ratioSpread(pairs []pair) (median, low, high float64) {
 	return s.Median, s.Min, s.Max
 }
 
-// fitted returns s, cut so that it is no wider than room.
-func fitted(words draw.TextStyle, s string, room vg.Length) string {
-	s = label(s)
-	runes := []rune(s)
-	for len(runes) > 1 && widthOf(words, s) > room {
-		runes = runes[:len(runes)-1]
-		s = string(runes) + "…"
-	}
-	return s
-}
-
-// wrapped returns s in lines no wider than room, broken at spaces. What is longer than some lines
-// is cut.
-func wrapped(words draw.TextStyle, s string, room vg.Length) []string {
-	runes := []rune(plain(s))
-	s = string(runes[:min(len(runes), maxNameText)])
-	var lines []string
-	line := ""
-	rest := strings.Fields(s)
-	for i, word := range rest {
-		longer := strings.TrimSpace(line + " " + word)
-		if line == "" || widthOf(words, longer) <= room {
-			line = longer
-			continue
-		}
-		if len(lines) == labelLines-1 {
-			line += " " + strings.Join(rest[i:], " ")
-			break
-		}
-		lines = append(lines, fitted(words, line, room))
-		line = word
-	}
-	return append(lines, fitted(words, line, room))
-}
-
 // mark is how a verdict is shown: by colour and by shape.
 func mark(verdict string) draw.GlyphStyle {
 	switch verdict {
@@ -452,49 +301,4 @@ type barGlyph struct{}
 // DrawGlyph is called by the plotting library.
 func (barGlyph) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	c.StrokeLine2(draw.LineStyle{Color: s.Color, Width: 2.5}, at.X, at.Y-s.Radius, at.X, at.Y+s.Radius)
-}
-
-// legendItem explains a mark or a line.
-type legendItem struct {
-	words string
-	mark  draw.GlyphStyle
-	line  draw.LineStyle // not drawn if it has no width
-}
-
-const legendHeight = 17 // of a row
-
-// legendRows returns how items stand in rows.
-func legendRows(items []legendItem, width vg.Length) [][]legendItem {
-	words := style(smallText, ink, draw.XLeft, draw.YCenter)
-	var rows [][]legendItem
-	room := vg.Length(0)
-	for _, item := range items {
-		item.words = fitted(words, item.words, width-60)
-		need := widthOf(words, item.words) + 40
-		if len(rows) == 0 || need > room {
-			rows = append(rows, nil)
-			room = width
-		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], item)
-		room -= need
-	}
-	return rows
-}
-
-// drawLegend draws items at the top of c and returns the rest of it.
-func drawLegend(c draw.Canvas, items []legendItem) draw.Canvas {
-	words := style(smallText, ink, draw.XLeft, draw.YCenter)
-	rows := legendRows(items, c.Max.X-c.Min.X)
-	for i, row := range rows {
-		x, y := c.Min.X+12, c.Max.Y-legendHeight*(vg.Length(i)+0.5)
-		for _, item := range row {
-			if item.line.Width > 0 {
-				c.StrokeLine2(item.line, x, y, x+22, y)
-			}
-			c.DrawGlyph(item.mark, vg.Point{X: x + 11, Y: y})
-			c.FillText(words, vg.Point{X: x + 27, Y: y}, item.words)
-			x += widthOf(words, item.words) + 40
-		}
-	}
-	return draw.Crop(c, 0, 0, 0, -legendHeight*vg.Length(len(rows)))
 }
