@@ -25,6 +25,7 @@ type found struct {
 	Width, Scroll float64  // of the page: it overflows if it can be scrolled sideways
 	Outside       []string // elements that reach out of the page, but for those in boxes that scroll
 	Pictures      int
+	Main          int      // of these, main charts that are shown
 	Broken        []string // pictures that are not there, or empty
 	Smallest      float64  // height of text in pictures, in pixels
 	Faint         []string // words that hardly stand out from what is behind them
@@ -32,6 +33,7 @@ type found struct {
 }
 
 const ask = `(() => {
+  for (const e of document.querySelectorAll('details')) e.open = true;
   const f = {Width: document.documentElement.clientWidth, Scroll: document.documentElement.scrollWidth,
     Outside: [], Pictures: 0, Broken: [], Smallest: 1e9, Faint: []};
   for (const e of document.querySelectorAll('body *')) {
@@ -54,7 +56,9 @@ const ask = `(() => {
     const [a, b] = [luminance(c), luminance(back)].sort((x, y) => y - x);
     return (a + 0.05) / (b + 0.05);
   };
+  f.Main = [...document.querySelectorAll('.phone svg, .desk svg')].filter(e => e.getClientRects().length).length;
   for (const e of document.querySelectorAll('svg')) {
+    if (e.closest('.phone, .desk') && !e.getClientRects().length) continue;
     f.Pictures++;
     const box = e.getBoundingClientRect();
     const named = e.getAttribute('aria-labelledby');
@@ -157,8 +161,8 @@ func TestPageInBrowser(t *testing.T) {
 			if f.Width != float64(width) || f.Scroll > f.Width || len(f.Outside) > 0 {
 				t.Errorf("%s: the page is %v wide and can be scrolled to %v; outside: %q", name, f.Width, f.Scroll, f.Outside)
 			}
-			if f.Pictures < 6 || len(f.Broken) > 0 {
-				t.Errorf("%s: %d pictures, broken: %q", name, f.Pictures, f.Broken)
+			if f.Pictures < 6 || f.Main != 1 || len(f.Broken) > 0 {
+				t.Errorf("%s: %d pictures, %d main, broken: %q", name, f.Pictures, f.Main, f.Broken)
 			}
 			if f.Smallest < 9 {
 				t.Errorf("%s: text in pictures is %v pixels high", name, f.Smallest)

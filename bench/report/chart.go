@@ -21,7 +21,7 @@ import (
 // chart is a picture.
 type chart struct {
 	title, description string
-	height             vg.Length
+	width, height      vg.Length
 	draw               func(draw.Canvas)
 }
 
@@ -81,14 +81,14 @@ func (c chart) svg(id string) string {
 	title := fmt.Sprintf(`<title id="%s-t">%s</title><desc id="%[1]s-d">%[3]s</desc>`, id,
 		html.EscapeString(plain(c.title)), html.EscapeString(plain(c.description)))
 	begin := fmt.Sprintf(`<svg role="img" aria-labelledby="%s-t" aria-describedby="%[1]s-d" viewBox="0 0 %g %g">`,
-		id, chartWidth.Points(), c.height.Points())
+		id, c.width.Points(), c.height.Points())
 	return begin + title + themed.in(c.body())
 }
 
 // file returns the picture as a file of its own, on a light ground of its own.
 func (c chart) file() string {
 	begin := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%g" height="%g" viewBox="0 0 %[1]g %[2]g">`,
-		chartWidth.Points(), c.height.Points())
+		c.width.Points(), c.height.Points())
 	title := fmt.Sprintf("<title>%s</title><desc>%s</desc>\n<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n",
 		html.EscapeString(plain(c.title)), html.EscapeString(plain(c.description)), light[paper])
 	return begin + title + light.in(c.body())
@@ -96,7 +96,7 @@ func (c chart) file() string {
 
 // body draws the picture, and returns what stands in its element, with the element's end.
 func (c chart) body() string {
-	canvas := vgsvg.NewWith(vgsvg.UseWH(chartWidth, c.height))
+	canvas := vgsvg.NewWith(vgsvg.UseWH(c.width, c.height))
 	c.draw(draw.New(canvas))
 	var out bytes.Buffer
 	_, _ = canvas.WriteTo(&out) // a buffer takes all

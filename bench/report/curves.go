@@ -161,7 +161,7 @@ func number(s string) (float64, bool) {
 func timelineCharts(results []suite.Result) []chart {
 	var all []curves
 	for _, r := range results {
-		c := curves{title: pair{group: r.Group, name: r.Name, params: paramsText(r.Params)}.cell(), x: "s", y: "operations/s"}
+		c := curves{title: pair{group: r.Group, name: r.Name, params: r.Params}.cell(), x: "s", y: "operations/s"}
 		for _, s := range r.Sides {
 			if s.Absent != "" {
 				continue
@@ -232,6 +232,7 @@ func (c curves) chart() chart {
 	}
 	return chart{
 		title:       c.title,
+		width:       chartWidth,
 		description: fmt.Sprintf("%s against %s%s: %s.", c.y, c.x, axes, strings.Join(names, "; ")),
 		height:      curvesHeight + legendHeight*vg.Length(rows),
 		draw: func(canvas draw.Canvas) {
@@ -252,11 +253,12 @@ func (c curves) styles(l curve) (draw.GlyphStyle, draw.LineStyle) {
 		}
 	}
 	side, name := slices.Index(sides, l.side), slices.Index(names, l.name)
-	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.SquareGlyph{}, draw.RingGlyph{}}
-	dashes := [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}}
+	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.SquareGlyph{}, draw.RingGlyph{},
+		draw.CrossGlyph{}, draw.TriangleGlyph{}, draw.BoxGlyph{}, draw.PlusGlyph{}}
+	dashes := [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}, {12, 3}, {4, 6}, {12, 2, 2, 2, 2, 2}, {1, 4}}
 	clr := seriesRoles[side%len(seriesRoles)].color()
 	if len(names) == 1 {
-		name = side // shapes tell the sides apart, too
+		name = side + side/len(seriesRoles) // so that no two of 32 sides have colour and shape in common
 	}
 	mark := draw.GlyphStyle{Color: clr, Radius: 3, Shape: shapes[name%len(shapes)]}
 	if !c.log {

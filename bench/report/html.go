@@ -22,12 +22,16 @@ var page = template.Must(template.New("page").Parse(pageSource))
 // WriteHTML writes r as a page that is whole in itself: it loads nothing and runs no script.
 func (r *Report) WriteHTML(w io.Writer) error {
 	view := pageView{
-		Style: template.CSS(rootStyle() + pageStyle), Title: r.title(), Summary: r.summary(), Legend: r.legend(),
-		Slower: r.verdictView(bench.VerdictSlower, r.noSlower()),
-		Faster: r.verdictView(bench.VerdictFaster, r.noFaster()),
+		Style: template.CSS(rootStyle() + pageStyle), Title: r.title(), Summary: r.summary(), Notes: r.notes, Legend: r.legend(),
+		Slower: viewTable(r.verdictTable(bench.VerdictSlower)),
+		Faster: viewTable(r.verdictTable(bench.VerdictFaster)), Nowhere: nowhere,
 	}
-	if main, ok := r.mainChart(); ok {
-		view.Main = []chartView{viewChart(main, "main")}
+	if t := r.contextTable(); len(t.Lines) > 1 {
+		view.Context = []tableView{viewTable(t)}
+	}
+	if main, ok := r.mainChart(narrow); ok {
+		onDesk, _ := r.mainChart(wide)
+		view.Main = []mainView{{viewChart(main, "main"), viewChart(onDesk, "main-wide")}}
 	}
 	for _, s := range r.sections {
 		view.Sections = append(view.Sections, s.view())
@@ -54,27 +58,32 @@ func rootStyle() string {
 		set(light), set(dark))
 }
 
+// What is not folded.
+const (
+	maxOpen       = 8 // rows of a table
+	maxOpenCharts = 4 // of a section
+)
+
 type pageView struct {
 	Style          template.CSS
 	Title, Summary string
-	Legend         []string
-	Slower, Faster verdictView
-	Main           []chartView
+	Notes, Legend  []string
+	Slower, Faster tableView
+	Nowhere        string // what stands for one of these without rows
+	Context        []tableView
+	Main           []mainView // one, or none
 	Sections       []sectionView
 }
 
-// verdictView is a table, or what to say if there is none.
-type verdictView struct {
-	Title string
-	Table []tableView
-	None  string
-}
+// mainView is the main chart twice, of which the style shows one.
+type mainView struct{ Phone, Desk chartView }
 
 type sectionView struct {
 	ID, Title, Usage string
 	Facts            [][2]string
 	Notes            []string
 	Charts           []chartView
+	Folded           bool // the charts are, as they are many
 	Tables           []tableView
 }
 
@@ -85,6 +94,7 @@ type chartView struct {
 
 type tableView struct {
 	Title string
+	Long  bool // it is folded until it is asked for
 	Head  []headView
 	Rows  [][]cellView
 }
@@ -112,6 +122,7 @@ func (s *section) view() sectionView {
 	for i, c := range s.charts {
 		v.Charts = append(v.Charts, viewChart(c, fmt.Sprintf("%s-chart-%d", s.id, i+1)))
 	}
+	v.Folded = len(v.Charts) > maxOpenCharts
 	for _, t := range s.tables {
 		v.Tables = append(v.Tables, viewTable(t))
 	}
@@ -121,19 +132,10 @@ func (s *section) view() sectionView {
 	return v
 }
 
-func (r *Report) verdictView(verdict, none string) verdictView {
-	t, ok := r.verdictTable(verdict)
-	v := verdictView{Title: plain(t.Title), None: none}
-	if ok {
-		v.Table = []tableView{viewTable(t)}
-	}
-	return v
-}
-
 // viewTable has a label stand for the lines under it that leave it blank, as tables of cells with
 // several sides do.
 func viewTable(t bench.Table) tableView {
-	v := tableView{Title: plain(t.Title)}
+	v := tableView{Title: plain(t.Title), Long: len(t.Lines) > 1+maxOpen}
 	if len(t.Lines) == 0 {
 		return v
 	}
@@ -145,8 +147,9 @@ func viewTable(t bench.Table) tableView {
 		row := make([]cellView, len(line))
 		blank := i > 0
 		for k, text := range line {
-			row[k] = cellView{Text: plain(text), Class: verdictClass(text), Label: k < t.Labels, Span: 1}
+			row[k] = cellView{Text: plain(text), Label: k < t.Labels, Span: 1}
 			if k >= t.Labels {
+				row[k].Class = verdictClass(text)
 				continue
 			}
 			if blank = blank && text == "" && k < t.Labels-1; blank {
@@ -171,11 +174,10 @@ func viewTable(t bench.Table) tableView {
 
 // verdictClass returns the class of cells that say who is better.
 func verdictClass(text string) string {
-	word, _, _ := strings.Cut(text, " ")
-	switch word {
-	case bench.VerdictFaster, "WIN":
+	switch {
+	case strings.HasSuffix(text, bench.VerdictFaster), strings.HasPrefix(text, "WIN "):
 		return "faster"
-	case bench.VerdictSlower, "LOSE":
+	case strings.HasSuffix(text, bench.VerdictSlower), strings.HasPrefix(text, "LOSE "):
 		return "slower"
 	}
 	return ""

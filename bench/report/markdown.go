@@ -16,7 +16,7 @@ var ErrNoChart = wrong("no comparisons that one chart can show")
 
 // WriteChart writes the main chart of r as a file of SVG, on a light ground.
 func (r *Report) WriteChart(w io.Writer) error {
-	c, ok := r.mainChart()
+	c, ok := r.mainChart(wide)
 	if !ok {
 		return ErrNoChart
 	}
@@ -26,26 +26,27 @@ func (r *Report) WriteChart(w io.Writer) error {
 
 func (r *Report) title() string { return "okra bench: results" }
 
-func (r *Report) noSlower() string {
-	return "Nowhere, by more than a fifth and outside of the ranges."
-}
-
-func (r *Report) noFaster() string { return r.noSlower() }
+// nowhere is what stands for a table without lines.
+const nowhere = "Nowhere, by more than a fifth and outside of the ranges."
 
 // WriteMarkdown writes what [Report.WriteHTML] does, without charts, as Markdown with tables.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n\n%s\n", escaped(r.title()), escaped(r.summary()))
-	for _, part := range []struct{ verdict, none string }{
-		{bench.VerdictSlower, r.noSlower()}, {bench.VerdictFaster, r.noFaster()},
-	} {
-		t, ok := r.verdictTable(part.verdict)
+	for _, note := range r.notes {
+		fmt.Fprintf(&out, "\n%s\n", escaped(note))
+	}
+	for _, t := range []bench.Table{r.verdictTable(bench.VerdictSlower), r.verdictTable(bench.VerdictFaster)} {
 		fmt.Fprintf(&out, "\n## %s\n\n", escaped(t.Title))
-		if ok {
+		if len(t.Lines) > 1 {
 			writeTable(&out, t)
 		} else {
-			fmt.Fprintln(&out, part.none)
+			fmt.Fprintln(&out, nowhere)
 		}
+	}
+	if t := r.contextTable(); len(t.Lines) > 1 {
+		fmt.Fprintf(&out, "\n## %s\n\n", escaped(t.Title))
+		writeTable(&out, t)
 	}
 	fmt.Fprint(&out, "\n## How to read this\n")
 	for _, line := range r.legend() {

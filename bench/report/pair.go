@@ -13,7 +13,7 @@ import (
 type pair struct {
 	section     *section
 	group, name string // of the cell; a row of okra bench has no group
-	params      string // of the cell: "rows 100"
+	params      []param
 
 	side, rival             string
 	unit                    string
@@ -28,17 +28,35 @@ type pair struct {
 // cell is what names the cell of p in its section.
 func (p pair) cell() string {
 	s := p.name
-	if p.group != "" {
+	if p.group != "" && !strings.EqualFold(p.group, p.name) {
 		s = p.group + ": " + s
 	}
-	if p.params != "" {
-		s += ", " + p.params
+	if words := paramsText(p.params); words != "" {
+		s += ", " + words
 	}
 	return s
 }
 
-// ownWay is whether rival is another way of side to do the work, as "okra Update" is of okra.
-func (p pair) ownWay() bool { return strings.HasPrefix(p.rival, p.side+" ") }
+// plain is whether rival is LMDB without an index, or one of its tools. What else a cell has is
+// context: other ways of okra to do the work, and a raw copy, which does less.
+func (p pair) plain() bool {
+	return p.rival == "lmdb" || p.rival == "mdb_dump" || p.rival == "mdb_load"
+}
+
+// family is the first word of the name of a side: of "okra binary" okra.
+func family(side string) string {
+	word, _, _ := strings.Cut(side, " ")
+	return word
+}
+
+// sideOf is the name of what pairs judge, if that is the same in all.
+func sideOf(pairs []pair) string {
+	names := distinct(pairs, func(p pair) string { return family(p.side) })
+	if len(names) != 1 {
+		return "the first"
+	}
+	return names[0]
+}
 
 // pairsOf returns the pairs of r. The range of a ratio is all that the ranges of both sides allow,
 // so that it leaves out 1 exactly if they do not overlap.
@@ -50,7 +68,7 @@ func pairsOf(r suite.Result) []pair {
 			continue
 		}
 		p := pair{
-			group: r.Group, name: r.Name, params: paramsText(r.Params),
+			group: r.Group, name: r.Name, params: r.Params,
 			side: first.Name, rival: s.Name, unit: r.Unit, sideMedian: first.Median, rivalMedian: s.Median,
 			ratio: s.Ratio, low: first.Min / s.Max, high: first.Max / s.Min, verdict: s.Verdict,
 		}
@@ -67,7 +85,7 @@ func pairsOf(r suite.Result) []pair {
 func rowPairs(r bench.Result) []pair {
 	row := func(rival string, median, ratio, low, high float64) pair {
 		return pair{
-			name: r.Row, params: bench.FormatEntries(r.Entries), side: "okra", rival: rival,
+			name: r.Row, params: []param{{Value: bench.FormatEntries(r.Entries)}}, side: "okra", rival: rival,
 			unit: "ms", sideMedian: r.Okra.Median, rivalMedian: median, ratio: ratio, low: low, high: high,
 			verdict: bench.Judge(bench.Spread{Mid: 1, Low: 1, High: 1}, bench.Spread{Mid: ratio, Low: low, High: high}),
 		}

@@ -11,126 +11,103 @@ import (
 	"github.com/okradb/okra-go/bench"
 )
 
-// ratioLine is a line of a chart of ratios.
+// ratioLine is a line of a chart of ratios. Without pairs it is the heading of those that follow.
 type ratioLine struct {
 	label string
 	pairs []pair // a mark each; a single one is shown with its range
 }
 
-const (
-	lineHeight = 27
-	axisHeight = 46
-	maxLines   = 40 // of a chart
+// ratioLook is how a chart of ratios is laid out.
+type ratioLook struct {
+	width  vg.Length
+	labels vg.Length // width of the column of labels; 0 if these stand above their lines
+	text   float64   // size
+}
+
+var (
+	narrow = ratioLook{width: chartWidth, text: smallText}       // for a page on a phone
+	wide   = ratioLook{width: 800, labels: 260, text: chartText} // for a page of text
 )
 
-// ratioCharts returns charts with a line for each pair, of a group each and of so many lines that
-// the axis is not far.
+const (
+	axisHeight  = 46
+	maxLines    = 20 // of a chart of pairs: so many that its axis is not far
+	markHeight  = 15
+	labelLines  = 3 // that a label may take
+	maxNameText = 200
+)
+
+// ratioCharts returns charts with a line for each pair, of a group each. What all lines of a group
+// share stands in the title.
 func ratioCharts(pairs []pair) []chart {
 	var charts []chart
-	var groups []string
-	for _, p := range pairs {
-		if !slices.Contains(groups, p.group) {
-			groups = append(groups, p.group)
-		}
-	}
-	for _, group := range groups {
-		var lines []ratioLine
-		for _, p := range pairs {
-			if p.group != group {
-				continue
-			}
-			one := p
-			one.group = ""
-			lines = append(lines, ratioLine{one.cell() + " – " + p.rival, []pair{p}})
-		}
+	for _, group := range distinct(pairs, func(p pair) string { return p.group }) {
+		of := slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return p.group != group })
+		shared, labels := pairLabels(of)
 		title := "Ratios"
 		if group != "" {
 			title += ": " + group
 		}
-		for part := range slices.Chunk(lines, maxLines/2) {
-			charts = append(charts, ratioChart(title, part))
+		if shared != "" {
+			title += " (" + shared + ")"
+		}
+		var lines []ratioLine
+		for i, p := range of {
+			lines = append(lines, ratioLine{labels[i], []pair{p}})
+		}
+		for part := range slices.Chunk(lines, maxLines) {
+			charts = append(charts, narrow.chart(title, part))
 		}
 	}
 	return charts
 }
 
-// mainChart returns the chart that shows all of r at a glance, or false if nothing was compared.
-// Its lines are as fine as there is room: names in groups, groups, or whole sections.
-func (r *Report) mainChart() (chart, bool) {
-	var lines []ratioLine
-	for _, name := range []func(p pair) string{
-		func(p pair) string { return pair{group: p.group, name: p.name}.cell() },
-		func(p pair) string { return p.group },
-		func(pair) string { return "" },
-	} {
-		lines = r.linesBy(name)
-		if len(lines) <= maxLines {
-			break
+// pairLabels returns what names each of pairs, less what they all share.
+func pairLabels(pairs []pair) (shared string, labels []string) {
+	same, differ := sharedParams(pairs, func(p pair) []param { return p.params })
+	rivals := distinct(pairs, func(p pair) string { return p.rival })
+	for _, p := range pairs {
+		text := p.name
+		if words := paramsText(differ(p.params)); words != "" {
+			text += ", " + words
 		}
+		if len(rivals) > 1 {
+			text += " – beside " + p.rival
+		}
+		labels = append(labels, text)
 	}
-	if len(lines) == 0 || len(lines) > maxLines {
-		return chart{}, false
-	}
-	c := ratioChart(capital(r.side())+" beside others: ratios of cost", lines)
-	c.description += " " + r.summary()
-	return c, true
+	return paramsText(same), labels
 }
 
-// linesBy returns a line for each section and name, in order.
-func (r *Report) linesBy(name func(pair) string) []ratioLine {
-	var lines []ratioLine
-	at := make(map[string]int)
-	for _, p := range r.pairs {
-		if p.ownWay() {
-			continue
-		}
-		text := name(p)
-		if len(r.sections) > 1 {
-			text = p.section.title
-			if name := name(p); name != "" {
-				text += " · " + name
-			}
-		}
-		if text == "" {
-			text = p.section.title
-		}
-		i, ok := at[text]
-		if !ok {
-			i = len(lines)
-			at[text] = i
-			lines = append(lines, ratioLine{label: text})
-		}
-		lines[i].pairs = append(lines[i].pairs, p)
-	}
-	return lines
-}
-
-// ratioChart draws lines one under the other, each under its label.
-func ratioChart(title string, lines []ratioLine) chart {
-	side, rival := lines[0].pairs[0].side, lines[0].pairs[0].rival
+// chart draws lines one under the other.
+func (look ratioLook) chart(title string, lines []ratioLine) chart {
+	var pairs []pair
+	count := 0
 	for _, line := range lines {
-		for _, p := range line.pairs {
-			if p.side != side {
-				side = "the first"
-			}
-			if p.rival != rival {
-				rival = "the other"
-			}
+		pairs = append(pairs, line.pairs...)
+		if len(line.pairs) > 0 {
+			count++
 		}
 	}
-	c := chart{
-		title: title,
-		description: fmt.Sprintf("Cost of %s over that of %s, %s. Left of 1 %s is better.",
-			side, rival, count(len(lines), "line", "lines"), side),
-		height: axisHeight + 22 + lineHeight*vg.Length(len(lines)),
+	side, rival := sideOf(pairs), "the other's"
+	if !slices.ContainsFunc(pairs, func(p pair) bool { return !p.plain() }) {
+		rival = "plain LMDB's"
 	}
-	c.draw = func(canvas draw.Canvas) {
-		drawRatios(canvas, lines, fmt.Sprintf("◂ %.14s better, cost below 1    %.14s better ▸", side, rival))
+	axis := fmt.Sprintf("%s's cost / %s, below 1 %[1]s is cheaper", side, rival)
+	height := vg.Length(axisHeight)
+	for _, line := range lines {
+		height += look.height(line)
 	}
-	return c
+	legend := ratioLegend(side, lines)
+	height += legendHeight * vg.Length(len(legendRows(legend, look.width)))
+	return chart{
+		title: title, description: fmt.Sprintf("%s. Lines: %d.", capital(axis), count),
+		width: look.width, height: height,
+		draw: func(canvas draw.Canvas) { look.draw(canvas, lines, legend, axis) },
+	}
 }
 
-func drawRatios(canvas draw.Canvas, lines []ratioLine, axis string) {
+func (look ratioLook) draw(canvas draw.Canvas, lines []ratioLine, legend []legendItem, axis string) {
 	p := newPlot()
 	p.HideY()
 	e := extent{0.8, 1.25}
@@ -144,72 +121,164 @@ func drawRatios(canvas draw.Canvas, lines []ratioLine, axis string) {
 	}
 	logAxis(&p.X, e)
 	p.X.Padding = 0
-	p.X.Label.Text = label(axis)
-	p.Y.Min, p.Y.Max = 0, float64(len(lines))
-	p.Add(ratioMarks(lines))
-	legend := []legendItem{
-		{"faster", mark(bench.VerdictFaster), draw.LineStyle{}},
-		{"same", mark(bench.VerdictSame), draw.LineStyle{}},
-		{"slower", mark(bench.VerdictSlower), draw.LineStyle{}},
-	}
+	p.Y.Min, p.Y.Max = 0, 1
+	p.Add(ratioMarks{look, lines})
 	rest := drawLegend(canvas, legend)
-	p.Draw(draw.Crop(rest, 12, -12, 2, -4))
+	left, right := vg.Length(12), vg.Length(12)
+	if look.labels > 0 {
+		left, right = look.labels, look.figures(lines)+12
+	}
+	// The library would make room for the name of a logarithmic axis in a wrong place.
+	name := style(look.text, muted, draw.XCenter, draw.YBottom)
+	middle := (rest.Min.X + left + rest.Max.X - right) / 2
+	rest.FillText(name, vg.Point{X: middle, Y: rest.Min.Y + 4}, fitted(name, axis, look.width-24))
+	p.Draw(draw.Crop(rest, left, -right, 6+vg.Length(look.text)*1.2, -4))
+}
+
+// ratioLegend explains the marks that lines have.
+func ratioLegend(side string, lines []ratioLine) []legendItem {
+	items := []legendItem{
+		{side + " faster", mark(bench.VerdictFaster), draw.LineStyle{}},
+		{"same", mark(bench.VerdictSame), draw.LineStyle{}},
+		{side + " slower", mark(bench.VerdictSlower), draw.LineStyle{}},
+	}
+	if slices.ContainsFunc(lines, func(l ratioLine) bool { return len(l.pairs) > 1 }) {
+		items = append(items, legendItem{"median of several", medianMark, draw.LineStyle{}})
+	}
+	return items
+}
+
+func (look ratioLook) words(x draw.XAlignment) draw.TextStyle {
+	return style(look.text, ink, x, draw.YTop)
+}
+
+// figures is the width of the column of figures, where labels have one.
+func (look ratioLook) figures(lines []ratioLine) vg.Length {
+	width := vg.Length(0)
+	for _, line := range lines {
+		if len(line.pairs) > 0 {
+			width = max(width, widthOf(look.words(draw.XLeft), ratioText(line.pairs)))
+		}
+	}
+	return width
+}
+
+// label returns the label of line in as many lines of text as it takes.
+func (look ratioLook) label(line ratioLine) []string {
+	room := look.width - 20
+	switch {
+	case look.labels > 0 && len(line.pairs) > 0:
+		room = look.labels - 16
+	case len(line.pairs) > 0:
+		room -= widthOf(look.words(draw.XLeft), ratioText(line.pairs)) + 8
+	}
+	return wrapped(look.words(draw.XLeft), line.label, room)
+}
+
+// height returns that of line.
+func (look ratioLook) height(line ratioLine) vg.Length {
+	words := vg.Length(len(look.label(line))) * vg.Length(look.text) * 1.2
+	switch {
+	case len(line.pairs) == 0:
+		return words + 9
+	case look.labels > 0:
+		return words + 6
+	}
+	return words + markHeight
 }
 
 // ratioMarks plots lines.
-type ratioMarks []ratioLine
+type ratioMarks struct {
+	ratioLook
+	lines []ratioLine
+}
 
 // Plot is called by the plotting library.
-func (lines ratioMarks) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
+func (m ratioMarks) Plot(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
 	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
 		c.StrokeLine2(draw.LineStyle{Color: grid.color(), Width: 1}, x(tick.Value), c.Min.Y, x(tick.Value), c.Max.Y)
 	}
 	c.StrokeLine2(draw.LineStyle{Color: muted.color(), Width: 1.5}, x(1), c.Min.Y, x(1), c.Max.Y)
-	for i, line := range lines {
-		top := y(float64(len(lines) - i))
-		at := top - 19
-		// The grid must not cross the words.
-		c.FillPolygon(paper.color(), []vg.Point{
-			{X: c.Min.X, Y: top - 12}, {X: c.Max.X, Y: top - 12}, {X: c.Max.X, Y: top}, {X: c.Min.X, Y: top},
-		})
-		figure := ratioRange(line.pairs)
-		words := style(smallText, ink, draw.XLeft, draw.YTop)
-		right := c.Max.X - widthOf(words, figure)
-		c.FillText(words, vg.Point{X: c.Min.X, Y: top - 1}, fitted(words, line.label, right-8-c.Min.X))
-		c.FillText(words, vg.Point{X: right, Y: top - 1}, figure)
-		for _, pair := range line.pairs {
-			m := mark(pair.verdict)
-			within := func(ratio float64) vg.Length { return x(min(max(ratio, p.X.Min), p.X.Max)) }
-			if len(line.pairs) == 1 {
-				c.StrokeLine2(draw.LineStyle{Color: m.Color, Width: 1.5}, within(pair.low), at, within(pair.high), at)
-			}
-			c.DrawGlyphNoClip(m, vg.Point{X: within(pair.ratio), Y: at})
-		}
+	top := c.Max.Y
+	for _, line := range m.lines {
+		m.drawLine(c, line, top, func(ratio float64) vg.Length { return x(min(max(ratio, p.X.Min), p.X.Max)) })
+		top -= m.height(line)
 	}
 }
 
-// ratioRange returns the ratio of a pair with its verdict, or the range of several.
-func ratioRange(pairs []pair) string {
+// drawLine draws line below top, its marks where x says.
+func (m ratioMarks) drawLine(c draw.Canvas, line ratioLine, top vg.Length, x func(float64) vg.Length) {
+	label, height := m.label(line), m.height(line)
+	step := vg.Length(m.text) * 1.2
+	left, right := c.Min.X, c.Max.X
+	at := top - height + markHeight/2
+	if m.labels > 0 {
+		left, right = c.Min.X-m.labels+4, c.Max.X+m.figures(m.lines)+8
+		at = top - height/2
+	}
+	first := top - 2
+	if len(line.pairs) == 0 {
+		first -= 5
+	}
+	if m.labels == 0 || len(line.pairs) == 0 { // the grid must not cross the words
+		bottom := first - step*vg.Length(len(label))
+		c.FillPolygon(paper.color(), []vg.Point{{X: c.Min.X - 2, Y: bottom}, {X: c.Max.X + 2, Y: bottom},
+			{X: c.Max.X + 2, Y: top}, {X: c.Min.X - 2, Y: top}})
+	}
+	words := m.words(draw.XLeft)
+	if len(line.pairs) == 0 {
+		words.Color = muted.color()
+	}
+	for i, text := range label {
+		c.FillText(words, vg.Point{X: left, Y: first - step*vg.Length(i)}, text)
+	}
+	if len(line.pairs) == 0 {
+		bottom := top - height + 1
+		c.StrokeLine2(draw.LineStyle{Color: grid.color(), Width: 1}, left, bottom, right, bottom)
+		return
+	}
+	figure := ratioText(line.pairs)
+	if m.labels > 0 {
+		c.FillText(m.words(draw.XLeft), vg.Point{X: c.Max.X + 12, Y: first}, figure)
+	} else {
+		c.FillText(m.words(draw.XLeft), vg.Point{X: right - widthOf(words, figure), Y: first}, figure)
+	}
+	low, high := line.pairs[0].low, line.pairs[0].high
+	if len(line.pairs) > 1 {
+		_, low, high = ratioSpread(line.pairs)
+	}
+	ends := draw.LineStyle{Color: muted.color(), Width: 1.5}
+	if len(line.pairs) == 1 {
+		ends.Color = mark(line.pairs[0].verdict).Color
+	}
+	c.StrokeLine2(ends, x(low), at, x(high), at)
+	for _, pair := range line.pairs {
+		c.DrawGlyphNoClip(mark(pair.verdict), vg.Point{X: x(pair.ratio), Y: at})
+	}
+	if len(line.pairs) > 1 {
+		median, _, _ := ratioSpread(line.pairs)
+		c.DrawGlyphNoClip(medianMark, vg.Point{X: x(median), Y: at})
+	}
+}
+
+// ratioText returns the ratio of a pair with its verdict, or the median and the range of several.
+func ratioText(pairs []pair) string {
 	if len(pairs) == 1 {
-		return bench.FormatRatio(pairs[0].ratio) + " " + pairs[0].verdict
+		return formatRatio(pairs[0].ratio) + " " + pairs[0].verdict
 	}
-	e := none
-	for _, p := range pairs {
-		e = e.with(p.ratio)
-	}
-	return bench.FormatRatio(e.low) + " – " + bench.FormatRatio(e.high)
+	median, low, high := ratioSpread(pairs)
+	return fmt.Sprintf("%s (%s – %s)", formatRatio(median), formatRatio(low), formatRatio(high))
 }
 
-// fitted returns s, cut so that it is no wider than room.
-func fitted(words draw.TextStyle, s string, room vg.Length) string {
-	s = label(s)
-	runes := []rune(s)
-	for len(runes) > 1 && widthOf(words, s) > room {
-		runes = runes[:len(runes)-1]
-		s = string(runes) + "…"
+// ratioSpread returns the median of the ratios of pairs, and the least and the largest.
+func ratioSpread(pairs []pair) (median, low, high float64) {
+	var ratios []float64
+	for _, p := range pairs {
+		ratios = append(ratios, p.ratio)
 	}
-	return s
+	s := bench.Statistics(ratios)
+	return s.Median, s.Min, s.Max
 }
 
 // mark is how a verdict is shown: by colour and by shape.
@@ -223,47 +292,13 @@ func mark(verdict string) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: muted.color(), Radius: 3.5, Shape: draw.RingGlyph{}}
 }
 
-// legendItem explains a mark or a line.
-type legendItem struct {
-	words string
-	mark  draw.GlyphStyle
-	line  draw.LineStyle // not drawn if it has no width
-}
+// medianMark shows the median of several ratios.
+var medianMark = draw.GlyphStyle{Color: ink.color(), Radius: 7, Shape: barGlyph{}}
 
-const legendHeight = 17 // of a row
+// barGlyph is an upright bar.
+type barGlyph struct{}
 
-// legendRows returns how items stand in rows.
-func legendRows(items []legendItem, width vg.Length) [][]legendItem {
-	words := style(smallText, ink, draw.XLeft, draw.YCenter)
-	var rows [][]legendItem
-	room := vg.Length(0)
-	for _, item := range items {
-		item.words = fitted(words, item.words, width-60)
-		need := widthOf(words, item.words) + 40
-		if len(rows) == 0 || need > room {
-			rows = append(rows, nil)
-			room = width
-		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], item)
-		room -= need
-	}
-	return rows
-}
-
-// drawLegend draws items at the top of c and returns the rest of it.
-func drawLegend(c draw.Canvas, items []legendItem) draw.Canvas {
-	words := style(smallText, ink, draw.XLeft, draw.YCenter)
-	rows := legendRows(items, c.Max.X-c.Min.X)
-	for i, row := range rows {
-		x, y := c.Min.X+12, c.Max.Y-legendHeight*(vg.Length(i)+0.5)
-		for _, item := range row {
-			if item.line.Width > 0 {
-				c.StrokeLine2(item.line, x, y, x+22, y)
-			}
-			c.DrawGlyph(item.mark, vg.Point{X: x + 11, Y: y})
-			c.FillText(words, vg.Point{X: x + 27, Y: y}, item.words)
-			x += widthOf(words, item.words) + 40
-		}
-	}
-	return draw.Crop(c, 0, 0, 0, -legendHeight*vg.Length(len(rows)))
+// DrawGlyph is called by the plotting library.
+func (barGlyph) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
+	c.StrokeLine2(draw.LineStyle{Color: s.Color, Width: 2.5}, at.X, at.Y-s.Radius, at.X, at.Y+s.Radius)
 }

@@ -21,7 +21,8 @@ func benchReportCommand() *cli.Command {
 		Description: `FILES are what suites have written with --results, and what "okra bench --json"
 has printed. The page has all their tables and charts, what is slower first. It
 needs no network and no script. Of a cell that was measured several times on one
-machine the last result counts.
+machine, at the same size, the last result counts. A last line that was cut, as
+by a full disk, is left out, and the report says so.
 
 Examples:
 
@@ -59,6 +60,9 @@ func runBenchReport(c *cli.Context) error {
 }
 
 func writeReport(c *cli.Context, output string) error {
+	if err := keepInputs(c.Args().Slice(), output); err != nil {
+		return err
+	}
 	var inputs []benchreport.Input
 	for _, path := range c.Args().Slice() {
 		input, err := readInput(path)
@@ -90,6 +94,23 @@ func writeReport(c *cli.Context, output string) error {
 	return writeWhole(output, whole.Bytes(), c.Bool("force"))
 }
 
+// keepInputs returns an error if output is one of the files to read, by whatever name.
+func keepInputs(paths []string, output string) error {
+	if output == "" || output == "-" {
+		return nil
+	}
+	out, err := os.Stat(output)
+	if err != nil {
+		return nil // what is wrong with it, if anything, its opening tells
+	}
+	for _, path := range paths {
+		if in, err := os.Stat(path); err == nil && os.SameFile(in, out) {
+			return fmt.Errorf("%s is one of the results to read; give the report another name", output)
+		}
+	}
+	return nil
+}
+
 // readInput reads the results at path.
 func readInput(path string) (benchreport.Input, error) {
 	file, err := os.Open(path)
@@ -101,6 +122,7 @@ func readInput(path string) (benchreport.Input, error) {
 	if err != nil {
 		return input, fmt.Errorf("%s: %w", path, err)
 	}
+	input.Name = path
 	return input, nil
 }
 
