@@ -253,7 +253,15 @@ func TestServeOwn(t *testing.T) {
 		t.Errorf("it prints %s, %v", s.address, err)
 	}
 	want(t, 3, okraCommand(me, "push", near, said.Address))
+	s.stderr.waitFor(t, "access=read")
 	s.end(t, os.Interrupt, exitInterrupted)
+
+	id, _ := want(t, 0, okraCommand(me, "id"))
+	s = startServer(t, me, far, "--read-only", "--allow-peer", strings.TrimSpace(id)+"=write")
+	want(t, 3, okraCommand(me, "push", near, s.address))
+	s.stderr.waitFor(t, "access=read")
+	s.end(t, os.Interrupt, exitInterrupted)
+	want(t, 2, okraCommand(me, "serve", far, "--read-only", "--listen", ":0"))
 
 	s = startServer(t, me, far)
 	want(t, 0, okraCommand(me, "push", near, s.address))
