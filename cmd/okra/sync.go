@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -186,6 +187,7 @@ type syncing struct {
 	out       *bufio.Writer
 	outErr    error
 	sum       okrasync.Summary
+	sent      atomic.Int64       // changes for the peer's tree
 	stop      context.CancelFunc // of the session
 	conflicts []string           // the first keys of those that are left
 	bar       *progress
@@ -364,6 +366,9 @@ func (s *syncing) talk(p peerAddress, db, theirs *okra.DB) error {
 		if s.sum.Here.Total()+s.sum.There.Total() > 0 && !s.opts.DryRun {
 			say(s.c, "%s, which stays", s.describe(s.sum))
 		}
+		if n := s.sent.Load() - s.sum.There.Total(); n > 0 && theirs == nil {
+			say(s.c, "of the last %s the peer has not said how many it wrote, which stay", plural(n, "change"))
+		}
 		return err
 	}
 	say(s.c, "%s", s.describe(s.sum))
@@ -377,6 +382,9 @@ func (s *syncing) talk(p peerAddress, db, theirs *okra.DB) error {
 func (s *syncing) event(e okrasync.Event) {
 	if e.Action == okrasync.Conflicted && len(s.conflicts) < fewKeys {
 		s.conflicts = append(s.conflicts, s.notation.text(e.Key))
+	}
+	if !s.opts.DryRun && e.There && e.Action != okrasync.Conflicted && e.Action != okrasync.Rejected {
+		s.sent.Add(1)
 	}
 	if !s.opts.DryRun || s.outErr != nil {
 		return
