@@ -42,7 +42,7 @@ func chosenBounds(c *cli.Context, n notation) (okra.Bounds, error) {
 		return b, usagef(c, "--to is empty and would leave no keys; leave it out for no limit")
 	}
 	if len(to) > 0 && bytes.Compare(from, to) > 0 {
-		return b, usagef(c, "--from is above --to; --reverse does not swap them")
+		return b, usagef(c, "--from is above --to: no key lies within")
 	}
 	if len(from) > 0 && bytes.Compare(from, b.GE) > 0 {
 		b.GE = from

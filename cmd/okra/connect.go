@@ -7,6 +7,10 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -32,11 +36,12 @@ func connectFlags() []cli.Flag {
 // A connection is a peer that answers.
 type connection struct {
 	okrasync.Conn
-	end func() error
+	end    func() error
+	served *okrasync.Summary // of a peer served here, once the connection is closed; else nil
 }
 
-// close ends the connection. The error says what the other side, if it was started here, has
-// to say about why it did not end well.
+// close ends the connection, if it has not ended. The error says what the other side, if it was
+// started here, has to say about why it did not end well.
 func (c *connection) close() error { return c.end() }
 
 // connect reaches a peer, that of a local store already open as db. With write it asks for the
@@ -52,13 +57,18 @@ func connect(c *cli.Context, ctx context.Context, p peerAddress, db *okra.DB, wr
 		if err != nil {
 			return nil, err
 		}
-		return &connection{conn, conn.Close}, nil
+		return &connection{Conn: conn, end: conn.Close}, nil
 	case p.ssh != nil:
 		return startProgram(c, ctx, sshCommand(c, *p.ssh, write))
 	case p.command != "":
 		return startProgram(c, ctx, exec.Command("/bin/sh", "-c", p.command))
 	}
-	return serveHere(ctx, db, write), nil
+	limit, err := maxValue(c)
+	if err != nil {
+		return nil, err
+	}
+	opts := okrasync.ServeOptions{Write: write, Limits: okrasync.Limits{MaxValue: limit}}
+	return serveHere(ctx, p.dir, db, opts), nil
 }
 
 func startProgram(c *cli.Context, ctx context.Context, cmd *exec.Cmd) (*connection, error) {
@@ -66,7 +76,7 @@ func startProgram(c *cli.Context, ctx context.Context, cmd *exec.Cmd) (*connecti
 	if err != nil {
 		return nil, err
 	}
-	return &connection{proc, proc.Close}, nil
+	return &connection{Conn: proc, end: proc.Close}, nil
 }
 
 // sshCommand returns the program that serves the store at a, here by way of ssh.
@@ -78,6 +88,9 @@ func sshCommand(c *cli.Context, a sshAddress, write bool) *exec.Cmd {
 	if table := c.String("table"); table != "" {
 		words = append(words, "--table="+table)
 	}
+	if limit := c.String("max-value"); limit != "" {
+		words = append(words, "--max-value="+limit)
+	}
 	args := a.args(shellQuote(append(words, "--", a.path)...))
 	ssh := c.String("ssh")
 	if ssh == "" {
@@ -87,19 +100,37 @@ func sshCommand(c *cli.Context, a sshAddress, write bool) *exec.Cmd {
 	return exec.Command("/bin/sh", append([]string{"-c", ssh + ` "$@"`, ssh}, args...)...)
 }
 
-// serveHere serves db to the connection that it returns.
-func serveHere(ctx context.Context, db *okra.DB, write bool) *connection {
+// serveHere serves db, the store in dir, to the connection that it returns.
+func serveHere(ctx context.Context, dir string, db *okra.DB, opts okrasync.ServeOptions) *connection {
 	ours, theirs := net.Pipe()
+	var sum okrasync.Summary
 	ended := make(chan error, 1)
 	go func() {
-		_, err := okrasync.Serve(ctx, theirs, db, &okrasync.ServeOptions{Write: write})
+		var err error
+		if sum, err = okrasync.Serve(ctx, theirs, db, &opts); err != nil {
+			err = peerError{dir, err}
+		}
 		theirs.Close()
 		ended <- err
 	}()
-	return &connection{ours, func() error {
+	return &connection{ours, sync.OnceValue(func() error {
 		ours.Close()
 		return <-ended
-	}}
+	}), &sum}
+}
+
+// A peerError is an error of a peer's store on this machine. It hides what the error is: the next
+// step would be about the other store.
+type peerError struct {
+	dir string
+	err error
+}
+
+func (e peerError) Error() string { return fmt.Sprintf("the peer %s: %v", e.dir, e.err) }
+
+// Is reports whether e is an error of the session, of which there is no next step.
+func (e peerError) Is(target error) bool {
+	return (target == okrasync.ErrPeer || target == okrasync.ErrCut) && errors.Is(e.err, target)
 }
 
 // openPeer opens the store of a peer that is a directory, which must not be that of dir. For
@@ -113,14 +144,17 @@ func openPeer(c *cli.Context, p peerAddress, dir string, write bool) (*okra.DB, 
 	}
 	db, err := openStore(c, p.dir, !write)
 	if err != nil {
-		// What to do next about the other store is not what to do about this one.
-		return nil, &exitError{exitFailed, fmt.Errorf("the peer %s: %v", p.dir, err)}
+		return nil, &exitError{exitFailed, peerError{p.dir, err}}
 	}
 	return db, nil
 }
 
-// sameStore reports whether two paths lead to one directory.
+// sameStore reports whether two paths lead to one directory, or to two with one data file.
 func sameStore(a, b string) bool {
+	return sameFile(a, b) || sameFile(filepath.Join(a, "data.mdb"), filepath.Join(b, "data.mdb"))
+}
+
+func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	two, err2 := os.Stat(b)
 	return err == nil && err2 == nil && os.SameFile(one, two)
@@ -163,12 +197,33 @@ func session(c *cli.Context, ctx context.Context, p peerAddress, db *okra.DB, wr
 			return err
 		}
 		err = talk(conn)
-		if said := conn.close(); err != nil && said != nil && !errors.Is(err, said) {
+		if said := conn.close(); err != nil && said != nil && adds(said, err) {
+			if conn.served != nil {
+				return said // from the store itself: our side has only lost it
+			}
 			err = fmt.Errorf("%w; %w", err, said)
 		}
 		return err
 	})
 	return sessionError(c, ctx, err)
+}
+
+// adds reports whether said, of the side that answers, tells more about why a session has failed
+// than err, of ours, which often has the reason of the other side or is itself that reason.
+func adds(said, err error) bool {
+	switch {
+	case errors.Is(said, okrasync.ErrPeer), errors.Is(said, okrasync.ErrCut):
+		return false // it was we who ended the session
+	case errors.Is(err, okrasync.ErrPeer):
+		// Of what fails in its store the other side tells us only that.
+		return strings.HasSuffix(strings.TrimSuffix(err.Error(), `"`), okrasync.ErrPeer.Error())
+	case errors.Is(err, okrasync.ErrCut):
+		return true
+	case errors.Is(err, okrasync.ErrTimeout), errors.Is(err, okrasync.ErrProtocol):
+		// Perhaps it was not okra, or it is okra and says what we have told it.
+		return !strings.Contains(said.Error(), strings.Trim(strconv.QuoteToASCII(err.Error()), `"`))
+	}
+	return false
 }
 
 // endPatience is how long work may go on when its context has ended: a session may wait for the

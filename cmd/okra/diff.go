@@ -77,7 +77,7 @@ func diff(c *cli.Context) (different bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	bounds, err := chosenBounds(c, n)
+	bounds, err := commonBounds(c, n)
 	if err != nil {
 		return false, err
 	}

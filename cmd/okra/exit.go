@@ -74,6 +74,15 @@ func isCoded(err error) bool {
 	return errors.As(err, &e)
 }
 
+// isSession reports whether the verb writes batch by batch, in a session with a peer.
+func isSession(c *cli.Context) bool {
+	switch c.Command.Name {
+	case "pull", "push", "sync", "serve":
+		return true
+	}
+	return false
+}
+
 // nextStep returns what the user can do about err, or "".
 func nextStep(c *cli.Context, dir string, err error) string {
 	var op *lmdb.OpError
@@ -92,6 +101,9 @@ func nextStep(c *cli.Context, dir string, err error) string {
 		return "see what is wrong with: okra verify " + dir + ", and save what can be with: okra rebuild " +
 			dir + " NEWDIR"
 	case errors.Is(err, okra.ErrDiskFull):
+		if isSession(c) {
+			return "free some space; nothing of the last batch was changed"
+		}
 		return "free some space; nothing was changed"
 	case errors.As(err, &op) && op.Errno == syscall.ENOMEM:
 		return "this machine cannot map so much; choose a smaller --map-size"
@@ -131,10 +143,16 @@ func report(w io.Writer, err error) int {
 	code := codeOf(err)
 	switch {
 	case code == exitDone || code == exitPipe:
-	case code == exitInterrupted:
-		fmt.Fprintln(w, "okra: interrupted")
 	case err.Error() != "":
-		fmt.Fprintf(w, "okra: %v\n", err)
+		fmt.Fprintf(w, "okra: %s\n", errorText(err))
 	}
 	return code
+}
+
+// errorText returns what is said to the user about err.
+func errorText(err error) string {
+	if codeOf(err) == exitInterrupted {
+		return "interrupted"
+	}
+	return err.Error()
 }

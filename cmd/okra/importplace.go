@@ -78,8 +78,8 @@ func (p *importPlace) restore() error {
 	return err
 }
 
-// dropTree takes a tree without entries out of its table, and reports whether it was that: the
-// records of such a tree are its anchor and its header.
+// dropTree takes a tree without entries out of its table, and reports whether it was that, or
+// there is nothing in the store: the records of such a tree are its anchor and its header.
 func (p *importPlace) dropTree() (empty bool, err error) {
 	env, err := lmdb.NewEnv()
 	if err != nil {
@@ -93,11 +93,19 @@ func (p *importPlace) dropTree() (empty bool, err error) {
 		return false, err
 	}
 	err = env.Update(func(txn *lmdb.Txn) error {
+		root, err := txn.OpenRoot(0)
+		if err != nil {
+			return err
+		}
+		stat, err := txn.Stat(root)
+		if empty = err == nil && stat.Entries == 0; err != nil || empty {
+			return err // not even the tree was made
+		}
 		table, err := openTable(txn, p.table)
 		if err != nil {
 			return err
 		}
-		stat, err := txn.Stat(table)
+		stat, err = txn.Stat(table)
 		if err != nil || stat.Entries > 2 || !isTree(txn, table) {
 			return err
 		}

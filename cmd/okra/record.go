@@ -145,9 +145,10 @@ func (w *entryWriter) writeJSON(e okra.Entry, mode okra.Mode) error {
 	return w.encoder.Encode(r)
 }
 
-// newEncoder returns an encoder which writes each value to w as one line of JSON.
+// newEncoder returns an encoder which writes each value to w as one line of JSON, which a terminal
+// can show: what is not printable is escaped.
 func newEncoder(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(printableJSON{w})
 	enc.SetEscapeHTML(false)
 	return enc
 }

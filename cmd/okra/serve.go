@@ -142,6 +142,10 @@ func serveTCP(c *cli.Context, dir string, opts okrasync.ServeOptions) error {
 	s.server = peer.NewServer(db, me, &peer.ServerOptions{
 		Allow: allow, Session: opts, SessionTime: c.Duration("session-time"), Log: log,
 	})
+	if allow == nil && !opts.Write {
+		// Only now, since a server that is made with a list listens to more than this machine.
+		s.server.SetAllow(peer.AllowList{me.ID(): {Access: peer.Read, Name: "ourselves"}})
+	}
 	return closing(db, s.run(me))
 }
 
@@ -157,7 +161,8 @@ func newLog(c *cli.Context) (*slog.Logger, error) {
 	}
 }
 
-// allowList returns the peers that --allow and --allow-peer name, or nil without either.
+// allowList returns the peers that --allow and --allow-peer name, or nil without either. With
+// --read-only they may read.
 func allowList(c *cli.Context) (peer.AllowList, error) {
 	if !c.IsSet("allow") && !c.IsSet("allow-peer") {
 		return nil, nil
@@ -176,6 +181,12 @@ func allowList(c *cli.Context) (peer.AllowList, error) {
 		}
 		if err != nil {
 			return nil, usagef(c, "--allow-peer %w", err)
+		}
+	}
+	if c.Bool("read-only") {
+		for id, grant := range list {
+			grant.Access = peer.Read
+			list[id] = grant
 		}
 	}
 	return list, nil

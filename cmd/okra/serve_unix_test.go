@@ -253,7 +253,15 @@ func TestServeOwn(t *testing.T) {
 		t.Errorf("it prints %s, %v", s.address, err)
 	}
 	want(t, 3, okraCommand(me, "push", near, said.Address))
+	s.stderr.waitFor(t, "access=read")
 	s.end(t, os.Interrupt, exitInterrupted)
+
+	id, _ := want(t, 0, okraCommand(me, "id"))
+	s = startServer(t, me, far, "--read-only", "--allow-peer", strings.TrimSpace(id)+"=write")
+	want(t, 3, okraCommand(me, "push", near, s.address))
+	s.stderr.waitFor(t, "access=read")
+	s.end(t, os.Interrupt, exitInterrupted)
+	want(t, 2, okraCommand(me, "serve", far, "--read-only", "--listen", ":0"))
 
 	s = startServer(t, me, far)
 	want(t, 0, okraCommand(me, "push", near, s.address))
@@ -309,6 +317,43 @@ func TestInterruptedPull(t *testing.T) {
 	}
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("the program is left behind: %v", err)
+	}
+}
+
+// A push that fails or is interrupted says what it has done, as far as it is known, and why.
+func TestCutPush(t *testing.T) {
+	near := storeOf(t, 20_000, 500)
+	var said struct {
+		There struct{ Added int64 }
+		Error string
+	}
+	added := func(dir string) int64 {
+		out, _ := want(t, 0, exec.Command("okra", "count", dir))
+		n, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	far := filepath.Join(t.TempDir(), "far")
+	want(t, 0, exec.Command("okra", "init", far, "--map-size", "8MiB"))
+	out, errOut := want(t, exitFailed, exec.Command("okra", "push", near, far, "--map-size", "8MiB", "--json"))
+	if err := json.Unmarshal([]byte(out), &said); err != nil {
+		t.Fatal(err)
+	}
+	if n := added(far); n == 0 || said.There.Added != n || !strings.Contains(said.Error, "map is full") {
+		t.Errorf("%d are added, it says %s", n, out)
+	}
+	if !regexp.MustCompile(`^okra: there [\d,]+ added, .*, which stays\nokra: push .*map is full`).MatchString(errOut) {
+		t.Errorf("it says %s", errOut)
+	}
+
+	// A peer that is elsewhere tells how much it wrote at the end only.
+	far = storeOf(t, 0, 0)
+	_, errOut = want(t, exitFailed, exec.Command("okra", "push", near,
+		"exec:okra serve "+far+" --stdio --write --map-size 1MiB"))
+	if !regexp.MustCompile(`(?m)^okra: of the last [\d,]+ changes the peer has not said`).MatchString(errOut) {
+		t.Errorf("it says %s", errOut)
 	}
 }
 

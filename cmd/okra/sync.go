@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -45,7 +47,8 @@ func pullCommand() *cli.Command {
 		ArgsUsage: "DIR PEER",
 		Description: `Bring the entries that PEER has and DIR has not into DIR. A store that is missing
 is made; its Q and K must be those of the peer's tree, so give -q and -k if they
-are not the default ones (those of a PEER on this machine are found out).
+are not the default ones (those of a PEER on this machine are found out). Trees in
+index mode cannot be pulled: they have no values.
 With --mirror DIR becomes equal to PEER: what only DIR has is deleted, and where
 both have a key PEER is right.
 
@@ -61,7 +64,6 @@ Examples:
 			&cli.UintFlag{Name: "q", DefaultText: "32",
 				Usage: "mean number of children of a node in a new tree: `Q`"},
 			&cli.UintFlag{Name: "k", DefaultText: "16", Usage: "bytes of a hash in a new tree: `K`"},
-			&cli.StringFlag{Name: "mode", DefaultText: "store", Usage: "`MODE` of a new tree: store or index"},
 		}, syncFlags()...),
 		Action: onDir(1, 1, func(c *cli.Context, dir string, args []string) error {
 			return runSync(c, dir, args[0], pullVerb)
@@ -130,8 +132,9 @@ func syncFlags() []cli.Flag {
 	return slices.Concat(boundsFlags(), notationFlags("keys"), []cli.Flag{
 		&cli.StringFlag{Name: "conflict", Value: "report",
 			Usage: "what becomes of conflicts: `HOW` is report, mine, theirs or larger"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be done, one key a line"},
-		jsonFlag("print the summary as a JSON object, after one a line for each key with --dry-run"),
+		&cli.BoolFlag{Name: "dry-run",
+			Usage: "only print what would be done, one key a line; whether PEER allows it is not asked"},
+		jsonFlag("print the summary, of failures too, as a JSON object, after one a line for each key with --dry-run"),
 		maxValueFlag(),
 		tableFlag(),
 		mapSizeFlag(),
@@ -172,15 +175,7 @@ func runSync(c *cli.Context, dir, peerText string, verb syncVerbKind) error {
 	if err != nil {
 		return usagef(c, "%w", err)
 	}
-	theirs, err := openPeer(c, p, dir, verb.there && !s.opts.DryRun)
-	if err != nil {
-		return err
-	}
-	err = s.withStore(dir, theirs, func(db *okra.DB) error { return s.talk(p, db, theirs) })
-	if theirs != nil {
-		err = closing(theirs, err)
-	}
-	return err
+	return s.finish(s.run(dir, p))
 }
 
 // syncing is one pull, push or sync under way.
@@ -191,6 +186,8 @@ type syncing struct {
 	opts      okrasync.Options
 	out       *bufio.Writer
 	outErr    error
+	sum       okrasync.Summary
+	sent      atomic.Int64       // changes for the peer's tree
 	stop      context.CancelFunc // of the session
 	conflicts []string           // the first keys of those that are left
 	bar       *progress
@@ -204,7 +201,7 @@ func (s *syncing) readOptions() (err error) {
 	if s.notation, err = chosenNotation(c); err != nil {
 		return err
 	}
-	if s.opts.Bounds, err = chosenBounds(c, s.notation); err != nil {
+	if s.opts.Bounds, err = commonBounds(c, s.notation); err != nil {
 		return err
 	}
 	if s.opts.MaxValue, err = maxValue(c); err != nil {
@@ -224,6 +221,51 @@ func (s *syncing) readOptions() (err error) {
 	s.out = bufio.NewWriterSize(c.App.Writer, 64<<10)
 	s.opts.OnEvent = s.event
 	return nil
+}
+
+// commonBounds is chosenBounds, and takes options of which no key can satisfy all for an error:
+// to have synced nothing looks like having found no difference.
+func commonBounds(c *cli.Context, n notation) (okra.Bounds, error) {
+	b, err := chosenBounds(c, n)
+	if err == nil && c.IsSet("prefix") && b.LT != nil && bytes.Compare(b.GE, b.LT) >= 0 {
+		err = usagef(c, "no key that begins with --prefix lies within --from and --to")
+	}
+	return b, err
+}
+
+// run opens the stores that are on this machine and runs the session.
+func (s *syncing) run(dir string, p peerAddress) error {
+	s.sum.DryRun = s.opts.DryRun
+	theirs, err := openPeer(s.c, p, dir, s.verb.there && !s.opts.DryRun)
+	if err != nil {
+		return err
+	}
+	err = s.withStore(dir, theirs, func(db *okra.DB) error { return s.talk(p, db, theirs) })
+	if theirs != nil {
+		err = closing(theirs, err)
+	}
+	return err
+}
+
+// finish prints the summary in JSON, with the error if the work has failed, and returns err or
+// that of the output.
+func (s *syncing) finish(err error) error {
+	code := codeOf(err)
+	if !s.c.Bool("json") || s.outErr != nil || code == exitUsage {
+		return err
+	}
+	r := newSummaryRecord(s.sum, s.notation)
+	if code != exitDone && code != exitNo {
+		r.Error = errorText(err)
+	}
+	outErr := writeJSON(s.out, r)
+	if outErr == nil {
+		outErr = s.out.Flush()
+	}
+	if outErr != nil {
+		return outErr
+	}
+	return err
 }
 
 // withStore calls fn with the store in dir, which a pull makes if it is missing; theirs is that
@@ -256,21 +298,24 @@ func (s *syncing) withStore(dir string, theirs *okra.DB, fn func(*okra.DB) error
 		if opts.K == 0 {
 			opts.K = f.K
 		}
-		if opts.Mode == okra.AnyMode {
-			opts.Mode = f.Mode
-		}
 	}
 	db, err := okra.Open(dir, &opts)
 	if err == nil {
 		err = closing(db, fn(db))
 	}
 	if errors.Is(err, okra.ErrFormat) {
-		err = fmt.Errorf("%w; make the store with the -q, -k and --mode of the peer's", err)
+		err = fmt.Errorf("%w; if the peer's Q or K are others, give them with -q and -k", err)
 	}
-	if err != nil || s.opts.DryRun {
-		return errors.Join(err, isNew.restore())
+	if err == nil && !s.opts.DryRun {
+		return nil
 	}
-	return nil
+	switch restoreErr := isNew.restore(); {
+	case err == nil:
+		return restoreErr
+	case restoreErr != nil:
+		return fmt.Errorf("%w; %w", err, restoreErr)
+	}
+	return err
 }
 
 // closing closes db and returns err or the error of that. What a session has left behind, when a
@@ -296,39 +341,50 @@ func (s *syncing) talk(p peerAddress, db, theirs *okra.DB) error {
 		s.bar.what = "exchanged, " + p.Step
 		s.bar.set(p.BytesSent + p.BytesReceived)
 	}
-	var sum okrasync.Summary
+	done := make(chan okrasync.Summary, 1) // nothing comes of a session that is left behind
 	err = session(s.c, ctx, p, theirs, s.verb.there && !s.opts.DryRun, func(conn *connection) error {
-		var err error
-		sum, err = s.verb.run(ctx, conn, db, &s.opts)
+		sum, err := s.verb.run(ctx, conn, db, &s.opts)
+		if err != nil && conn.served != nil {
+			conn.close()
+			sum.There = conn.served.Here // all that it did, also what it could not tell us
+		}
+		done <- sum
 		return err
 	})
 	s.bar.end()
-	if s.outErr != nil {
-		return s.outErr
+	select {
+	case s.sum = <-done:
+	default:
 	}
-	if err == nil && s.c.Bool("json") {
-		s.outErr = writeJSON(s.out, newSummaryRecord(sum, s.notation))
-	}
-	if flushErr := s.out.Flush(); s.outErr == nil {
-		s.outErr = flushErr
+	if s.outErr == nil {
+		s.outErr = s.out.Flush()
 	}
 	if s.outErr != nil {
 		return s.outErr
 	}
 	if err != nil {
-		if sum.Here.Total()+sum.There.Total() > 0 && !s.opts.DryRun {
-			say(s.c, "%s, which stays", s.describe(sum))
+		if s.sum.Here.Total()+s.sum.There.Total() > 0 && !s.opts.DryRun {
+			say(s.c, "%s, which stays", s.describe(s.sum))
+		}
+		if n := s.sent.Load() - s.sum.There.Total(); n > 0 && theirs == nil {
+			say(s.c, "of the last %s the peer has not said how many it wrote, which stay", plural(n, "change"))
 		}
 		return err
 	}
-	say(s.c, "%s", s.describe(sum))
-	return s.answer(sum)
+	say(s.c, "%s", s.describe(s.sum))
+	if s.opts.DryRun && s.verb.there {
+		say(s.c, "a dry run does not ask whether the peer allows writing")
+	}
+	return s.answer(s.sum)
 }
 
 // event notes one entry, and prints it in a dry run.
 func (s *syncing) event(e okrasync.Event) {
 	if e.Action == okrasync.Conflicted && len(s.conflicts) < fewKeys {
 		s.conflicts = append(s.conflicts, s.notation.text(e.Key))
+	}
+	if !s.opts.DryRun && e.There && e.Action != okrasync.Conflicted && e.Action != okrasync.Rejected {
+		s.sent.Add(1)
 	}
 	if !s.opts.DryRun || s.outErr != nil {
 		return
@@ -381,8 +437,12 @@ func (s *syncing) describe(sum okrasync.Summary) string {
 func (s *syncing) answer(sum okrasync.Summary) error {
 	var left []string
 	if n := sum.Conflicts.Left; n > 0 {
-		left = append(left, fmt.Sprintf("%s left as they are, decide with --conflict: %s",
-			plural(n, "conflict"), someKeys(s.conflicts, n)))
+		are := "they are"
+		if n == 1 {
+			are = "it is"
+		}
+		left = append(left, fmt.Sprintf("%s left as %s, decide with --conflict: %s",
+			plural(n, "conflict"), are, someKeys(s.conflicts, n)))
 	}
 	for _, r := range sum.Refused {
 		side := "here"
@@ -435,7 +495,8 @@ type eventRecord struct {
 	Reason      string `json:"reason,omitempty"`
 }
 
-// A summaryRecord is a summary in JSON, with roots and keys as elsewhere.
+// A summaryRecord is a summary in JSON, with roots and keys as elsewhere, and with the error of a
+// session that has failed.
 type summaryRecord struct {
 	okrasync.Summary
 	Refused   []refusedRecord `json:"refused,omitempty"`
@@ -443,6 +504,7 @@ type summaryRecord struct {
 	After     rootRecord      `json:"after"`
 	Peer      rootRecord      `json:"peer"`
 	PeerAfter rootRecord      `json:"peer_after"`
+	Error     string          `json:"error,omitempty"`
 }
 
 type refusedRecord struct {
