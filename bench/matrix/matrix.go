@@ -8,8 +8,8 @@
 package matrix
 
 import (
+	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"time"
 
@@ -27,13 +27,16 @@ const (
 // Suite returns the suite.
 func Suite() suite.Suite { return newSuite(memoryLimit{limitable, limitMemory}) }
 
+// ErrNoLimit is the error where the memory of a process is not limited.
+var ErrNoLimit = errors.New("no limit of memory here")
+
 // memoryLimit is how the memory of a process is limited.
 type memoryLimit struct {
 	// possible returns why stores in dir cannot be larger than memory, or nil.
 	possible func(dir string) error
 
-	// command returns what has a command run in so many bytes of memory.
-	command func(bytes int64) func(*exec.Cmd) (done func(), err error)
+	// process returns what limits a process to so many bytes of memory, as a suite.Cell does it.
+	process func(bytes int64) func(pid int) (done func(), err error)
 }
 
 func newSuite(limit memoryLimit) suite.Suite {
@@ -45,9 +48,9 @@ scans, 5 % inserts), on a store that is filled. Keys are drawn evenly, or by
 Zipf's law, so that a few are asked for often. Each operation is a transaction,
 not flushed to disk; okra writes by Batch where several goroutines write.
 
-The cells "larger than memory" run each side in a cgroup (version 2) with less
-memory than the store needs. Where no such cgroup can be made, or the stores are
-in memory anyway, they are listed with the reason. By default they have 32
+The cells "larger than memory" run each side in a cgroup (version 2, or 1) with
+less memory than the store needs. Where no such cgroup can be made, or the stores
+are in memory anyway, they are listed with the reason. By default they have 32
 goroutines only; --beyond-goroutines 1,4,16,32 is the whole matrix, of an hour.
 
 Examples:
@@ -101,7 +104,7 @@ func cells(o suite.Options, limit memoryLimit) ([]suite.Cell, error) {
 	for i := range beyond {
 		c := &beyond[i]
 		c.Params = append(c.Params, suite.Param{Name: "limit", Value: humanize.IBytes(uint64(bytes))})
-		c.Command = limit.command(int64(bytes))
+		c.Limit = limit.process(int64(bytes))
 		if impossible == nil {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -27,8 +26,8 @@ type counter struct{ begun, done int }
 func (c *counter) limit() memoryLimit {
 	return memoryLimit{
 		possible: suite.Cold,
-		command: func(int64) func(*exec.Cmd) (func(), error) {
-			return func(*exec.Cmd) (func(), error) {
+		process: func(int64) func(int) (func(), error) {
+			return func(int) (func(), error) {
 				c.begun++
 				return func() { c.done++ }, nil
 			}
