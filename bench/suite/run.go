@@ -40,7 +40,7 @@ func Run(ctx context.Context, s Suite, o Options, cells []Cell, h Hooks) ([]Resu
 	}
 	dir, err := os.MkdirTemp(o.Dir, "okra-bench-")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for the stores: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrDir, err)
 	}
 	r := &runner{suite: s, options: o, hooks: h, dir: dir, machine: bench.DescribeMachine(dir)}
 	for _, c := range cells {
