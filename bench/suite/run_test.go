@@ -298,7 +298,7 @@ func TestPlanSizes(t *testing.T) {
 	if _, _, err := Plan(s, Options{Sizes: map[string][]int{"n": {5, 4}}}, nil); err == nil {
 		t.Error("two numbers where there can be one: no error")
 	}
-	if _, _, err := Plan(s, Options{Dir: "no/such/folder"}, nil); !errors.Is(err, ErrDir) || !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := Plan(s, Options{Quick: true, Dir: "no/such/folder"}, nil); !errors.Is(err, ErrDir) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }
