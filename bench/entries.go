@@ -45,7 +45,7 @@ func ParseValueSize(s string) (int, error) {
 		return 0, fmt.Errorf("%q is no size in bytes", s)
 	}
 	if n < 1 || n > 1<<30 {
-		return 0, errors.New("value size: not between 1 byte and 1 GiB")
+		return 0, fmt.Errorf("%q is not between 1 byte and 1 GiB", s)
 	}
 	return int(n), nil
 }

@@ -33,4 +33,7 @@ func (t Table) WriteMarkdown(out *bytes.Buffer) {
 			fmt.Fprintf(out, "|%s\n", rules)
 		}
 	}
+	for _, note := range t.Notes {
+		fmt.Fprintf(out, "\n%s\n", note)
+	}
 }

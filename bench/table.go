@@ -11,11 +11,12 @@ import (
 
 // Table is what the text and Markdown formats have in common: a title and lines of cells, of
 // which the first is the names of the columns. The first labels columns are words, the others
-// figures.
+// figures. Notes stand below, a sentence each.
 type Table struct {
 	Title  string
 	Labels int
 	Lines  [][]string
+	Notes  []string
 }
 
 // Tables returns the tables of report: one for each number of entries, then the comparison.

@@ -52,4 +52,7 @@ func (t Table) WriteText(out *bytes.Buffer) {
 	for line := range strings.Lines(aligned.String()) {
 		fmt.Fprintln(out, strings.TrimRight(line, " \n"))
 	}
+	for _, note := range t.Notes {
+		fmt.Fprintf(out, "  %s\n", note)
+	}
 }

@@ -64,7 +64,7 @@ Examples:
   okra bench dump --keys 10k,1M --only import
   okra bench dump --keys 2M --mdb-load-keys 2M --only "import keys=2M"`,
 		Sizes: []suite.Size{
-			{Name: "keys", Usage: "`NUMBERS` of keys", Full: []int{2, 200, 2000, 200_000, 2_000_000}, Quick: []int{2, 200, 2000, 20_000}},
+			{Name: "keys", Usage: "`NUMBERS` of keys", Full: []int{2, 200, 2000, 200_000, 2_000_000}, Quick: []int{2, 200, 2000, 20_000}, List: true},
 			{Name: "mdb-load-keys", Usage: "`NUMBER` of keys up to which mdb_load is run", Full: []int{200_000}, Quick: []int{20_000}},
 		},
 		Cells: func(o suite.Options) ([]suite.Cell, error) {

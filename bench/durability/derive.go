@@ -22,15 +22,15 @@ func derive(results []suite.Result) []bench.Table {
 	return tables
 }
 
-// prices are the medians of one side at one number of rows and size of values, in µs a write.
+// prices are what one side takes at one number of rows and size of values, in µs a write.
 type prices struct {
 	side, value              string
 	rows                     int64
-	memory, durable, batched float64
+	memory, durable, batched suite.SideResult
 }
 
 // sync is what durability costs a write with a transaction of its own, in µs.
-func (p prices) sync() float64 { return p.durable - p.memory }
+func (p prices) sync() float64 { return p.durable.Median - p.memory.Median }
 
 // pricesOf returns the prices of each side at each number of rows that has all of them, in the
 // order of the results.
@@ -49,14 +49,14 @@ func pricesOf(results []suite.Result) []prices {
 				}
 				switch r.Name {
 				case memory:
-					p.memory = s.Median
+					p.memory = s
 				case durable:
-					p.durable = s.Median
+					p.durable = s
 				case batched:
-					p.batched = s.Median
+					p.batched = s
 				}
 			}
-			if p.memory > 0 && p.durable > 0 && p.batched > 0 {
+			if p.memory.Median > 0 && p.durable.Median > 0 && p.batched.Median > 0 {
 				all = append(all, p)
 			}
 		}
@@ -83,26 +83,37 @@ func ends(all []prices, side, value string) (smallest, largest prices, ok bool) 
 }
 
 // predict returns how long a batch of so many writes takes, in ms, if its time grows as evenly
-// from there on as it does between the batches of a and b.
-func predict(a, b prices, writes int64) float64 {
-	timeA, timeB := a.batched*float64(a.rows), b.batched*float64(b.rows)
+// from there on as it does between the batches of a and b. It returns false if that is noise: if
+// the ranges of both times overlap, or the larger batch took less.
+func predict(a, b prices, writes int64) (float64, bool) {
+	if b.batched.Min*float64(b.rows) <= a.batched.Max*float64(a.rows) {
+		return 0, false
+	}
+	timeA, timeB := a.batched.Median*float64(a.rows), b.batched.Median*float64(b.rows)
 	perWrite := (timeB - timeA) / float64(b.rows-a.rows)
-	return (timeA + perWrite*float64(writes-a.rows)) / 1e3
+	return (timeA + perWrite*float64(writes-a.rows)) / 1e3, true
 }
+
+// same is what stands where ranges overlap.
+const same = bench.VerdictSame
 
 func costTable(results []suite.Result) bench.Table {
 	t := bench.Table{
-		Title:  "What durability costs (µs a write; cost: durable - memory, and its share of durable)",
+		Title: "What durability costs (µs a write; cost: durable - memory, and its share of durable, " +
+			"\"same\" where the ranges overlap)",
 		Labels: 3,
 		Lines: [][]string{{
 			"rows", "value", "side", "memory", "durable", "batched", "cost in ms", "share",
 		}},
 	}
 	for _, p := range pricesOf(results) {
+		cost, share := same, same
+		if p.durable.Min > p.memory.Max || p.durable.Max < p.memory.Min {
+			cost, share = fmt.Sprintf("%.3f", p.sync()/1e3), percent(p.sync()/p.durable.Median)
+		}
 		t.Lines = append(t.Lines, []string{
-			bench.FormatEntries(int(p.rows)), p.value, p.side,
-			bench.FormatFigure(p.memory), bench.FormatFigure(p.durable), bench.FormatFigure(p.batched),
-			fmt.Sprintf("%.3f", p.sync()/1e3), percent(p.sync() / p.durable),
+			bench.FormatEntries(int(p.rows)), p.value, p.side, bench.FormatFigure(p.memory.Median),
+			bench.FormatFigure(p.durable.Median), bench.FormatFigure(p.batched.Median), cost, share,
 		})
 	}
 	return t
@@ -110,7 +121,8 @@ func costTable(results []suite.Result) bench.Table {
 
 func predictionTable(results []suite.Result) bench.Table {
 	t := bench.Table{
-		Title:  "A larger batch in ms: as predicted from the smallest and the largest above, and as measured",
+		Title: "A larger batch in ms: as predicted from the smallest and the largest above, and as measured " +
+			"(\"none\": the ranges of those two overlap; \"same\": what was measured has the prediction in its range)",
 		Labels: 3,
 		Lines:  [][]string{{"rows", "value", "side", "predicted", "measured", "min", "max", "off by"}},
 	}
@@ -124,13 +136,16 @@ func predictionTable(results []suite.Result) bench.Table {
 			if !ok || s.Absent != "" || a.rows == b.rows {
 				continue
 			}
-			writes := float64(r.Ops)
-			predicted := predict(a, b, r.Ops)
-			ms := func(perWrite float64) string { return bench.FormatFigure(perWrite * writes / 1e3) }
-			line := []string{r.Param("rows"), r.Param("value"), s.Name, "none", ms(s.Median), ms(s.Min), ms(s.Max), "noise"}
-			if predicted > 0 { // else the larger batch took less than the smaller one
-				line[3] = bench.FormatFigure(predicted)
-				line[7] = fmt.Sprintf("%+.0f %%", 100*(s.Median*writes/1e3/predicted-1))
+			ms := func(perWrite float64) float64 { return perWrite * float64(r.Ops) / 1e3 }
+			line := []string{
+				r.Param("rows"), r.Param("value"), s.Name, "none", bench.FormatFigure(ms(s.Median)),
+				bench.FormatFigure(ms(s.Min)), bench.FormatFigure(ms(s.Max)), "noise",
+			}
+			if predicted, ok := predict(a, b, r.Ops); ok {
+				line[3], line[7] = bench.FormatFigure(predicted), same
+				if predicted < ms(s.Min) || predicted > ms(s.Max) {
+					line[7] = fmt.Sprintf("%+.0f %%", 100*(ms(s.Median)/predicted-1))
+				}
 			}
 			t.Lines = append(t.Lines, line)
 		}
@@ -138,36 +153,48 @@ func predictionTable(results []suite.Result) bench.Table {
 	return t
 }
 
+// givenBackTable compares the writers of a side with one alone of the same side, in the same group
+// of cells.
 func givenBackTable(results []suite.Result) bench.Table {
 	t := bench.Table{
-		Title: "What writers together get back of that cost (µs a write; 0 %: as dear as one alone, " +
-			"100 %: as in memory)",
+		Title: "What writers together get back of the time of a durable write by one alone (µs a write; " +
+			"\"same\" where the ranges overlap)",
 		Labels: 3,
-		Lines:  [][]string{{"writers", "value", "side", "memory", "durable", "together", "given back"}},
+		Lines:  [][]string{{"writers", "value", "side", "alone", "together", "given back"}},
 	}
-	all := pricesOf(results)
 	for _, r := range results {
 		if r.Group != groupCommit {
 			continue
 		}
 		for _, s := range r.Sides {
-			alone := s.Name
-			if alone == sideUpdate {
-				alone = "okra"
-			}
-			_, p, ok := ends(all, alone, r.Param("value"))
-			if !ok || s.Absent != "" || p.sync() <= 0 {
+			alone, ok := oneWriter(results, r.Param("value"), s.Name)
+			if !ok || s.Absent != "" {
 				continue
 			}
-			together := 1e6 / s.Median
+			back := same
+			switch {
+			case r.Param("writers") == "1":
+				back = percent(0)
+			case s.Min > alone.Max || s.Max < alone.Min:
+				back = percent(1 - alone.Median/s.Median) // both are writes a second
+			}
 			t.Lines = append(t.Lines, []string{
 				r.Param("writers"), r.Param("value"), s.Name,
-				bench.FormatFigure(p.memory), bench.FormatFigure(p.durable), bench.FormatFigure(together),
-				percent((p.durable - together) / p.sync()),
+				bench.FormatFigure(1e6 / alone.Median), bench.FormatFigure(1e6 / s.Median), back,
 			})
 		}
 	}
 	return t
+}
+
+// oneWriter returns what a side did in the cell of one writer, in writes a second.
+func oneWriter(results []suite.Result, value, side string) (suite.SideResult, bool) {
+	for _, r := range results {
+		if r.Group == groupCommit && r.Param("writers") == "1" && r.Param("value") == value {
+			return r.Side(side)
+		}
+	}
+	return suite.SideResult{}, false
 }
 
 // percent returns x in percent.

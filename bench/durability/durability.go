@@ -54,9 +54,9 @@ Examples:
   okra bench durability --rows 1k,10k --value-size 1KiB
   okra bench durability --only "group commit" --writers 1,4,16`,
 		Sizes: []suite.Size{
-			{Name: "rows", Usage: "`NUMBERS` of writes into a new store", Full: []int{100, 400, 1600}, Quick: []int{100, 400}},
-			{Name: "batch", Usage: "`NUMBERS` of writes in a large batch", Full: []int{10_000, 100_000}, Quick: []int{2000}},
-			{Name: "writers", Usage: "`NUMBERS` of goroutines in group commit", Full: []int{1, 8, 64}, Quick: []int{1, 8, 64}},
+			{Name: "rows", Usage: "`NUMBERS` of writes into a new store", Full: []int{100, 400, 1600}, Quick: []int{100, 400}, List: true},
+			{Name: "batch", Usage: "`NUMBERS` of writes in a large batch", Full: []int{10_000, 100_000}, Quick: []int{2000}, List: true},
+			{Name: "writers", Usage: "`NUMBERS` of goroutines in group commit", Full: []int{1, 8, 64}, Quick: []int{1, 8, 64}, List: true},
 			{Name: "group-writes", Usage: "`NUMBER` of writes by all writers together", Full: []int{1600}, Quick: []int{320}},
 			{Name: "value-size", Usage: "`BYTES` of each value", Full: []int{100}, Quick: []int{100}, Bytes: true},
 		},
@@ -74,10 +74,16 @@ const (
 )
 
 // The limits of what is asked for: the entries are made in memory.
-const maxBytes = 4 << 30
+const (
+	maxBytes = 4 << 30
+	maxValue = 1 << 30
+)
 
 func cells(o suite.Options) ([]suite.Cell, error) {
 	valueSize := o.Sizes["value-size"][0]
+	if valueSize > maxValue {
+		return nil, errors.New("value-size: more than 1 GiB")
+	}
 	c := cellMaker{valueSize, o.SyncTime}
 	var all []suite.Cell
 	for _, rows := range o.Sizes["rows"] {

@@ -206,31 +206,56 @@ func result(group, name string, ops int64, param, value string, median float64) 
 		Sides:  []suite.SideResult{{Name: "okra", Median: median, Min: median, Max: median}}}
 }
 
+// wide gives the side of r a range.
+func wide(r suite.Result, low, high float64) suite.Result {
+	r.Sides[0].Min, r.Sides[0].Max = low, high
+	return r
+}
+
 func TestDerive(t *testing.T) {
 	results := []suite.Result{
 		result(groupWrites, memory, 100, "rows", "100", 10), result(groupWrites, durable, 100, "rows", "100", 1010),
 		result(groupWrites, batched, 100, "rows", "100", 11), // 1 ms and 1 µs a write
-		result(groupWrites, memory, 400, "rows", "400", 20), result(groupWrites, durable, 400, "rows", "400", 1020),
+		result(groupWrites, memory, 400, "rows", "400", 20),
+		wide(result(groupWrites, durable, 400, "rows", "400", 1020), 15, 2000),
 		result(groupWrites, batched, 400, "rows", "400", 3.5),
 		result(groupBatch, batched, 9000, "rows", "9k", 2), // 18 ms instead of 10
+		wide(result(groupBatch, batched, 90_000, "rows", "90k", 2), 1, 3),
 		result(groupCommit, "durable writes", 64, "writers", "64", 1e6/270),
-	}
-	var got []string
-	for _, table := range derive(results) {
-		for _, line := range table.Lines[1:] {
-			got = append(got, strings.Join(line, "|"))
-		}
+		result(groupCommit, "durable writes", 64, "writers", "8", 500),
+		wide(result(groupCommit, "durable writes", 64, "writers", "4", 900), 500, 1100),
+		wide(result(groupCommit, "durable writes", 64, "writers", "1", 1000), 900, 1200),
 	}
 	want := []string{
 		"100|100 B|okra|10.00|1010|11.00|1.000|99 %",
-		"400|100 B|okra|20.00|1020|3.500|1.000|98 %",
+		"400|100 B|okra|20.00|1020|3.500|same|same",
 		"9k|100 B|okra|10.00|18.00|18.00|18.00|+80 %",
-		"64|100 B|okra|20.00|1020|270.0|75 %",
+		"90k|100 B|okra|91.00|180.0|90.00|270.0|same",
+		"64|100 B|okra|1000|270.0|73 %",
+		"8|100 B|okra|1000|2000|-100 %",
+		"4|100 B|okra|1000|1111|same",
+		"1|100 B|okra|1000|1000|0 %",
 	}
-	if !slices.Equal(got, want) {
+	if got := derived(results); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if tables := derive(results[:1]); len(tables) > 0 {
 		t.Errorf("%+v of one cell", tables)
 	}
+	// The batch of 400 took 1 to 2 ms, that of 100 took 1.1: whether it takes longer is not known.
+	results[5] = wide(result(groupWrites, batched, 400, "rows", "400", 3.5), 2.5, 5)
+	if got, want := derived(results)[2], "9k|100 B|okra|none|18.00|18.00|18.00|noise"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// derived returns the lines of all tables but their heads.
+func derived(results []suite.Result) []string {
+	var lines []string
+	for _, table := range derive(results) {
+		for _, line := range table.Lines[1:] {
+			lines = append(lines, strings.Join(line, "|"))
+		}
+	}
+	return lines
 }

@@ -40,7 +40,8 @@ itself keeps in memory stays. Only "log runs" waits for the disk in each
 transaction, and loads once, at the end.
 
 p50 and p99 are of a transaction, a get, a seek with the entries after it, or
-a series that is read. Two writers: of the slower one. Opening again: the
+a series that is read. Two writers: of the slower one; their puts a second
+contain the start of both processes. Opening again: the
 median of 5 processes, from before opening to after the first entry.
 
 Examples:
@@ -55,7 +56,7 @@ Examples:
 			{Name: "large-size", Usage: "`BYTES` of each", Full: []int{16 << 10}, Quick: []int{16 << 10}, Bytes: true},
 			{Name: "keys", Usage: "`NUMBER` of entries in the store to read", Full: []int{1_000_000}, Quick: []int{100_000}},
 			{Name: "gets", Usage: "`NUMBER` of random gets", Full: []int{20_000}, Quick: []int{2000}},
-			{Name: "reopen", Usage: "`NUMBERS` of entries in stores to reopen", Full: []int{10_000, 1_000_000, 10_000_000}, Quick: []int{10_000, 100_000}},
+			{Name: "reopen", Usage: "`NUMBERS` of entries in stores to reopen", Full: []int{10_000, 1_000_000, 10_000_000}, Quick: []int{10_000, 100_000}, List: true},
 			{Name: "crash", Usage: "`NUMBER` of puts before the crash", Full: []int{200_000}, Quick: []int{5000}},
 			{Name: "each", Usage: "`NUMBER` of puts by each of two processes", Full: []int{200_000}, Quick: []int{5000}},
 			{Name: "runs", Usage: "`NUMBER` of runs of 2,400 points each", Full: []int{2000}, Quick: []int{50}},

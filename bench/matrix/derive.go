@@ -54,26 +54,27 @@ func goroutinesOf(r suite.Result) int {
 	return n
 }
 
-// rival returns the first side and the fastest of the others, and false if they are not both
-// there.
+// rival returns the first side and the fastest of the others that are not okra, and false if they
+// are not both there.
 func rival(r suite.Result) (first, fastest suite.SideResult, ok bool) {
 	first = r.Sides[0]
 	for _, s := range r.Sides[1:] {
-		if s.Absent == "" && (!ok || s.Median > fastest.Median) {
+		if s.Absent == "" && s.Name != sideUpdate && (!ok || s.Median > fastest.Median) {
 			fastest, ok = s, true
 		}
 	}
 	return first, fastest, ok && first.Absent == ""
 }
 
-// winners has a line for each operation and a column for each size of values.
+// winners has a line for each operation and way of okra, and a column for each size of values.
 func winners(group string, results []suite.Result) bench.Table {
 	t := bench.Table{
-		Title: fmt.Sprintf("Winners, %s, at the highest number of goroutines (on okra; ratio of costs to the "+
-			"faster rival, below 1 okra is faster)", lowerFirst(group)),
-		Labels: 2,
+		Title: fmt.Sprintf("Winners, %s, at the highest number of goroutines (on that side; ratio of costs to the "+
+			"faster rival, below 1 okra is faster; by Batch writes share transactions, by Update each has its own)",
+			lowerFirst(group)),
+		Labels: 3,
 	}
-	head := []string{"operation", "goroutines"}
+	head := []string{"operation", "goroutines", "side"}
 	var sizes []string
 	for _, r := range results {
 		if v := r.Param("value"); !slices.Contains(sizes, v) {
@@ -82,22 +83,46 @@ func winners(group string, results []suite.Result) bench.Table {
 	}
 	t.Lines = append(t.Lines, append(head, sizes...))
 	for _, r := range results {
-		line := lineOf(&t, r)
-		_, fastest, _ := rival(r)
-		line[2+slices.Index(sizes, r.Param("value"))] = word(fastest.Verdict) + " " + bench.FormatRatio(fastest.Ratio)
+		column := len(head) + slices.Index(sizes, r.Param("value"))
+		first, fastest, _ := rival(r)
+		lineOf(&t, r, wayOf(r))[column] = judged(fastest.Verdict, fastest.Ratio)
+		if update, ok := r.Side(sideUpdate); ok && first.Name == sideOkra {
+			verdict := bench.Judge(spreadOf(update), spreadOf(fastest)) // of operations a second: higher is better
+			lineOf(&t, r, "okra by Update")[column] = judged(verdict, fastest.Median/update.Median)
+		}
 	}
 	return t
 }
 
-// lineOf returns the line of the operation of r, which it adds if it is not there.
-func lineOf(t *bench.Table, r suite.Result) []string {
+// wayOf names the first side of r by how it writes.
+func wayOf(r suite.Result) string {
+	i := slices.IndexFunc(operations, func(o operation) bool { return o.name == r.Name })
+	switch {
+	case r.Sides[0].Name != sideOkra || i < 0 || !operations[i].writes:
+		return r.Sides[0].Name
+	case work{operation: operations[i], goroutines: goroutinesOf(r)}.shared():
+		return "okra by Batch"
+	}
+	return "okra by Update"
+}
+
+func spreadOf(s suite.SideResult) bench.Spread {
+	return bench.Spread{Mid: s.Median, Low: s.Min, High: s.Max}
+}
+
+func judged(verdict string, ratio float64) string {
+	return word(verdict) + " " + bench.FormatRatio(ratio)
+}
+
+// lineOf returns the line of the operation of r by side, which it adds if it is not there.
+func lineOf(t *bench.Table, r suite.Result, side string) []string {
 	for _, line := range t.Lines[1:] {
-		if line[0] == r.Name && line[1] == r.Param("goroutines") {
+		if line[0] == r.Name && line[1] == r.Param("goroutines") && line[2] == side {
 			return line
 		}
 	}
 	line := make([]string, len(t.Lines[0]))
-	line[0], line[1] = r.Name, r.Param("goroutines")
+	line[0], line[1], line[2] = r.Name, r.Param("goroutines"), side
 	t.Lines = append(t.Lines, line)
 	return line
 }

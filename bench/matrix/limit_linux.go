@@ -1,22 +1,15 @@
 package matrix
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/okradb/okra-go/bench/suite"
 )
-
-// ErrNoLimit is the error where the memory of a process cannot be limited.
-var ErrNoLimit = errors.New("memory cannot be limited")
 
 // limitable returns nil if [limitMemory] can limit the memory of processes that work in dir, and
 // their stores are not in memory anyway. Else the error says why not.
@@ -35,50 +28,65 @@ func limitable(dir string) error {
 	return os.Remove(group)
 }
 
-// limitMemory has a command run in a cgroup of its own, with so many bytes of memory and no swap.
-// The cgroup is removed by done, when the command has ended, however it ended.
-func limitMemory(limit int64) func(*exec.Cmd) (done func(), err error) {
-	return func(cmd *exec.Cmd) (func(), error) {
+// limitMemory puts a process into a cgroup of its own, with so many bytes of memory and no swap.
+// The cgroup is removed by done, when the process has ended, however it ended.
+func limitMemory(limit int64) func(pid int) (done func(), err error) {
+	return func(pid int) (func(), error) {
 		group, err := newCgroup("/proc", limit)
 		if err != nil {
 			return nil, err
 		}
-		folder, err := os.Open(group)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open cgroup: %w", err), os.Remove(group))
+		if err := setCgroup(group, "cgroup.procs", fmt.Sprint(pid)); err != nil {
+			return nil, errors.Join(fmt.Errorf("put a process into a cgroup: %w", err), os.Remove(group))
 		}
-		if cmd.SysProcAttr == nil {
-			cmd.SysProcAttr = &syscall.SysProcAttr{}
-		}
-		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(folder.Fd())
-		return func() {
-			_ = folder.Close() // it was only read
-			removeCgroup(group)
-		}, nil
+		return func() { removeCgroup(group) }, nil
 	}
 }
 
-// newCgroup makes a cgroup and returns its folder. proc is where the proc file system is.
+// newCgroup makes a cgroup and returns its folder: of version 2, or of version 1 where those have
+// no limits of memory. proc is where the proc file system is.
 func newCgroup(proc string, limit int64) (string, error) {
-	parent, err := cgroupParent(proc)
+	var why []string
+	for _, version := range []cgroupVersion{version2, version1} {
+		group, err := version.make(proc, limit)
+		if err == nil {
+			return group, nil
+		}
+		why = append(why, fmt.Sprintf("%s: %v", version.name, err))
+	}
+	return "", fmt.Errorf("%w: %s", ErrNoLimit, strings.Join(why, "; "))
+}
+
+// make makes a cgroup with a limit, and leaves none behind if that fails.
+func (v cgroupVersion) make(proc string, limit int64) (string, error) {
+	parent, err := v.parent(proc)
 	if err != nil {
 		return "", err
 	}
 	group, err := os.MkdirTemp(parent, "okra-bench-")
 	if err != nil {
-		return "", fmt.Errorf("%w: %v", ErrNoLimit, err)
+		return "", err
 	}
-	err = setCgroup(group, "memory.max", fmt.Sprint(limit))
-	if err == nil {
-		err = setCgroup(group, "memory.swap.max", "0")
-		if errors.Is(err, os.ErrNotExist) {
-			err = nil // the kernel does without swap
-		}
-	}
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("%w: %w", ErrNoLimit, err), os.Remove(group))
+	if err := v.limit(group, limit); err != nil {
+		return "", errors.Join(err, os.Remove(group))
 	}
 	return group, nil
+}
+
+// limit sets the limits of a new cgroup.
+func (v cgroupVersion) limit(group string, limit int64) error {
+	if err := setCgroup(group, v.memory, fmt.Sprint(limit)); err != nil {
+		return err
+	}
+	swap := int64(0)
+	if v.swapWithMemory {
+		swap = limit
+	}
+	err := setCgroup(group, v.swap, fmt.Sprint(swap))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // the kernel does without swap
+	}
+	return err
 }
 
 // setCgroup writes to a file that the kernel has made.
@@ -99,73 +107,7 @@ func removeCgroup(group string) {
 		if err := os.Remove(group); err == nil || errors.Is(err, os.ErrNotExist) {
 			return
 		}
-		_ = setCgroup(group, "cgroup.kill", "1") // older kernels do not have it
+		_ = setCgroup(group, "cgroup.kill", "1") // version 1 and older kernels do not have it
 		time.Sleep(pause)
 	}
-}
-
-// cgroupParent returns the folder of a cgroup that gives limits of memory to its children: that
-// of this process, or the next one above it.
-func cgroupParent(proc string) (string, error) {
-	mount, root, err := cgroupMount(filepath.Join(proc, "self", "mountinfo"))
-	if err != nil {
-		return "", err
-	}
-	own, err := ownCgroup(filepath.Join(proc, "self", "cgroup"))
-	if err != nil {
-		return "", err
-	}
-	name, err := filepath.Rel(root, own)
-	// What is above the root that this process can see begins with "..".
-	if err != nil || !filepath.IsLocal(name) || strings.HasPrefix(own, "/..") {
-		return "", fmt.Errorf("%w: the cgroup of this process, %s, is outside of %s", ErrNoLimit, own, mount)
-	}
-	if !hasMemory(mount, "cgroup.controllers") && !hasMemory(mount, "cgroup.subtree_control") {
-		return "", fmt.Errorf("%w: the cgroups at %s (version 2) have no memory controller", ErrNoLimit, mount)
-	}
-	for ; ; name = filepath.Dir(name) {
-		if hasMemory(filepath.Join(mount, name), "cgroup.subtree_control") {
-			return filepath.Join(mount, name), nil
-		}
-		if name == "." {
-			return "", fmt.Errorf("%w: no cgroup above this process has memory in its cgroup.subtree_control", ErrNoLimit)
-		}
-	}
-}
-
-// hasMemory reports whether a file that lists controllers has that of memory.
-func hasMemory(group, file string) bool {
-	list, err := os.ReadFile(filepath.Join(group, file))
-	return err == nil && slices.Contains(strings.Fields(string(list)), "memory")
-}
-
-// cgroupMount returns where the cgroups of version 2 are mounted, and which of them that shows.
-func cgroupMount(mountinfo string) (mount, root string, err error) {
-	list, err := os.ReadFile(mountinfo)
-	if err != nil {
-		return "", "", fmt.Errorf("%w: %v", ErrNoLimit, err)
-	}
-	for line := range bytes.Lines(list) {
-		// proc_pid_mountinfo(5): id, parent, device, root, mount point, options ... - type ...
-		before, after, _ := strings.Cut(string(line), " - ")
-		fields := strings.Fields(before)
-		if strings.HasPrefix(after, "cgroup2 ") && len(fields) > 4 {
-			return fields[4], fields[3], nil
-		}
-	}
-	return "", "", fmt.Errorf("%w: cgroups of version 2 are not mounted", ErrNoLimit)
-}
-
-// ownCgroup returns the cgroup of version 2 of this process.
-func ownCgroup(cgroup string) (string, error) {
-	list, err := os.ReadFile(cgroup)
-	if err != nil {
-		return "", fmt.Errorf("%w: %v", ErrNoLimit, err)
-	}
-	for line := range bytes.Lines(list) {
-		if own, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "0::"); ok {
-			return own, nil
-		}
-	}
-	return "", fmt.Errorf("%w: this process has no cgroup of version 2", ErrNoLimit)
 }

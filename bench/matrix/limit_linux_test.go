@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,9 +15,10 @@ import (
 	"github.com/okradb/okra-go/bench/suite"
 )
 
-// machine makes folders that look like /proc and the cgroups of a machine, where this process is
-// in the cgroup own and those in memory give limits of memory to their children.
-func machine(t *testing.T, own string, controllers string, memory ...string) (proc, mount string) {
+// machine makes folders that look like /proc and the cgroups of a machine. Those of version 2 have
+// controllers, this process is in own, and those in memory give limits of memory to their children.
+// In version 1 it is in /v1, if there is that.
+func machine(t *testing.T, v1 bool, own, controllers string, memory ...string) (proc, mount string) {
 	t.Helper()
 	dir := t.TempDir()
 	mount = filepath.Join(dir, "cgroup")
@@ -26,9 +28,16 @@ func machine(t *testing.T, own string, controllers string, memory ...string) (pr
 			t.Fatal(err)
 		}
 	}
-	write(filepath.Join(dir, "self", "cgroup"), "9:memory:/elsewhere\n0::"+own+"\n")
-	write(filepath.Join(dir, "self", "mountinfo"), fmt.Sprintf(
-		"22 1 8:1 / / rw,relatime - ext4 /dev/vda rw\n31 22 0:27 / %s rw,nosuid shared:4 - cgroup2 cgroup2 rw\n", mount))
+	mounts := "22 1 8:1 / / rw,relatime - ext4 /dev/vda rw\n30 22 0:25 / /cpu rw - cgroup cgroup rw,cpu\n"
+	cgroups := "3:cpu,cpuacct:/elsewhere\n0::" + own + "\n"
+	if v1 {
+		mounts += fmt.Sprintf("31 22 0:26 / %s rw,nosuid shared:4 - cgroup cgroup rw,memory\n", mount+"1")
+		cgroups = "9:memory:/v1\n" + cgroups
+		write(filepath.Join(mount+"1", "v1", "memory.limit_in_bytes"), "\n")
+	}
+	mounts += fmt.Sprintf("32 22 0:27 / %s rw,nosuid shared:4 - cgroup2 cgroup2 rw\n", mount)
+	write(filepath.Join(dir, "self", "cgroup"), cgroups)
+	write(filepath.Join(dir, "self", "mountinfo"), mounts)
 	write(filepath.Join(mount, "cgroup.controllers"), controllers)
 	write(filepath.Join(mount, own, "cgroup.subtree_control"), "\n")
 	for _, group := range memory {
@@ -38,39 +47,48 @@ func machine(t *testing.T, own string, controllers string, memory ...string) (pr
 }
 
 func TestCgroupParent(t *testing.T) {
-	proc, mount := machine(t, "/user.slice/user-0.slice/session-1.scope", "cpu memory", "/", "/user.slice")
-	parent, err := cgroupParent(proc)
-	if want := filepath.Join(mount, "user.slice"); err != nil || parent != want {
-		t.Errorf("parent %s, %v, want %s", parent, err, want)
+	proc, mount := machine(t, true, "/user.slice/user-0.slice/session-1.scope", "cpu memory", "/", "/user.slice")
+	for version, want := range map[cgroupVersion]string{
+		version2: filepath.Join(mount, "user.slice"), version1: filepath.Join(mount+"1", "v1"),
+	} {
+		if parent, err := version.parent(proc); err != nil || parent != want {
+			t.Errorf("%s: parent %s, %v, want %s", version.name, parent, err, want)
+		}
 	}
 	for want, make := range map[string]func() (string, string){
-		"no memory controller":      func() (string, string) { return machine(t, "/", "cpu pids") },
-		"cgroup.subtree_control":    func() (string, string) { return machine(t, "/a/b", "cpu memory") },
-		"is outside of":             func() (string, string) { return machine(t, "/../a", "cpu memory", "/") },
+		"no memory controller":      func() (string, string) { return machine(t, false, "/", "cpu pids") },
+		"cgroup.subtree_control":    func() (string, string) { return machine(t, false, "/a/b", "cpu memory") },
+		"is outside of":             func() (string, string) { return machine(t, false, "/../a", "cpu memory", "/") },
+		"version 1: not mounted":    func() (string, string) { return machine(t, false, "/", "cpu pids") },
 		"no such file or directory": func() (string, string) { return t.TempDir(), "" },
 	} {
 		proc, _ := make()
-		if _, err := cgroupParent(proc); !errors.Is(err, ErrNoLimit) || !strings.Contains(err.Error(), want) {
+		_, err := newCgroup(proc, 1<<20)
+		if !errors.Is(err, ErrNoLimit) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "cannot") {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	proc, _ = machine(t, "/a", "memory", "/")
+	proc, _ = machine(t, false, "/a", "memory", "/")
 	if err := os.WriteFile(filepath.Join(proc, "self", "mountinfo"), []byte("1 2 3\n - cgroup2 \n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cgroupParent(proc); !errors.Is(err, ErrNoLimit) {
+	if _, err := newCgroup(proc, 1<<20); !errors.Is(err, ErrNoLimit) {
 		t.Errorf("error %v", err)
 	}
 }
 
-// A cgroup in which no limit can be set is not left behind.
+// A cgroup in which no limit can be set is not left behind. These are tried in both versions, and
+// have no files as those that a kernel makes.
 func TestNewCgroupFails(t *testing.T) {
-	proc, mount := machine(t, "/a", "memory", "/")
-	if group, err := newCgroup(proc, 1<<20); !errors.Is(err, ErrNoLimit) {
+	proc, mount := machine(t, true, "/a", "memory", "/")
+	if group, err := newCgroup(proc, 1<<20); !errors.Is(err, ErrNoLimit) || strings.Count(err.Error(), "no such file") != 2 {
 		t.Errorf("%s, %v", group, err)
 	}
-	if left, err := filepath.Glob(filepath.Join(mount, "okra-bench-*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+	for _, pattern := range []string{"cgroup/okra-bench-*", "cgroup1/v1/okra-bench-*"} {
+		left, err := filepath.Glob(filepath.Join(filepath.Dir(mount), pattern))
+		if err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
 	}
 }
 
@@ -91,29 +109,40 @@ func TestLimitMemory(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", "cat /proc/self/cgroup; exec tail /dev/zero")
-	done, err := limitMemory(32 << 20)(cmd)
+	cmd := exec.CommandContext(ctx, "sh", "-c", "read go; cat /proc/self/cgroup; exec tail /dev/zero")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := cmd.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done, err := limitMemory(32 << 20)(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stdin.Write([]byte("go\n")); err != nil {
+		t.Error(err)
+	}
+	err = cmd.Wait()
 	done()
 	if err == nil || ctx.Err() != nil {
 		t.Errorf("it could take all memory: %v", ctx.Err())
 	}
-	_, own, _ := strings.Cut(string(out), "0::")
-	if !strings.Contains(own, "okra-bench-") {
-		t.Fatalf("it ran in %q", own)
+	_, name, found := strings.Cut(out.String(), "/okra-bench-")
+	if !found {
+		t.Fatalf("it ran in %q", out.String())
 	}
-	mount, root, err := cgroupMount("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	name, err := filepath.Rel(root, strings.TrimSpace(own))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(mount, name)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the cgroup is there still: %v", err)
+	name, _, _ = strings.Cut("okra-bench-"+name, "\n")
+	for _, version := range []cgroupVersion{version2, version1} {
+		parent, err := version.parent("/proc")
+		if err != nil {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(parent, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the cgroup is there still: %v", err)
+		}
 	}
 }

@@ -2,14 +2,15 @@
 // value, by number of goroutines, and with data that memory can hold or cannot.
 //
 // Keys are numbers, of which the even ones are in the store at first: inserts put odd keys between
-// them, and gets that miss ask for those. Every operation is a transaction of its own, and commits
-// are not flushed to disk: what that costs is the matter of the suite durability. Each value that
-// is read is read whole.
+// them, and gets that miss ask for those. Every operation is a transaction of its own, but where
+// several goroutines write to okra by Batch: there writes at the same time share one, and a side
+// "okra Update" stands beside, in which they do not. Commits are not flushed to disk: what that
+// costs is the matter of the suite durability. Each value that is read is read whole.
 package matrix
 
 import (
+	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"time"
 
@@ -27,13 +28,16 @@ const (
 // Suite returns the suite.
 func Suite() suite.Suite { return newSuite(memoryLimit{limitable, limitMemory}) }
 
+// ErrNoLimit is the error where the memory of a process is not limited.
+var ErrNoLimit = errors.New("no limit of memory here")
+
 // memoryLimit is how the memory of a process is limited.
 type memoryLimit struct {
 	// possible returns why stores in dir cannot be larger than memory, or nil.
 	possible func(dir string) error
 
-	// command returns what has a command run in so many bytes of memory.
-	command func(bytes int64) func(*exec.Cmd) (done func(), err error)
+	// process returns what limits a process to so many bytes of memory, as a suite.Cell does it.
+	process func(bytes int64) func(pid int) (done func(), err error)
 }
 
 func newSuite(limit memoryLimit) suite.Suite {
@@ -43,12 +47,13 @@ func newSuite(limit memoryLimit) suite.Suite {
 		Description: `Inserts, updates, deletes, gets, scans of 100 entries, and YCSB's workload E (95 %
 scans, 5 % inserts), on a store that is filled. Keys are drawn evenly, or by
 Zipf's law, so that a few are asked for often. Each operation is a transaction,
-not flushed to disk; okra writes by Batch where several goroutines write.
+not flushed to disk. Where several goroutines write, "okra" is by Batch, in which
+writes at the same time share a transaction, and "okra Update" is not.
 
-The cells "larger than memory" run each side in a cgroup (version 2) with less
-memory than the store needs. Where no such cgroup can be made, or the stores are
-in memory anyway, they are listed with the reason. By default they have 32
-goroutines only; --beyond-goroutines 1,4,16,32 is the whole matrix, of an hour.
+The cells "larger than memory" run each side in a cgroup (version 2, or 1) with
+less memory than the store needs. Where no such cgroup can be made, or the stores
+are in memory anyway, they are listed with the reason. By default they have 4
+goroutines, as each takes some of that memory, and --quick has three operations.
 
 Examples:
 
@@ -56,16 +61,16 @@ Examples:
   okra bench matrix --only "get hit" --value-size 100 --goroutines 1,8
   okra bench matrix --only larger --limit 1GiB --beyond-data 4GiB`,
 		Sizes: []suite.Size{
-			{Name: "value-size", Usage: "`BYTES` of each value", Full: []int{8, 1 << 10, 64 << 10}, Quick: []int{8, 1 << 10, 64 << 10}, Bytes: true},
-			{Name: "goroutines", Usage: "`NUMBERS` of goroutines", Full: []int{1, 4, 16, 32}, Quick: []int{1, 32}},
+			{Name: "value-size", Usage: "`BYTES` of each value", Full: []int{8, 1 << 10, 64 << 10}, Quick: []int{8, 1 << 10, 64 << 10}, List: true, Bytes: true},
+			{Name: "goroutines", Usage: "`NUMBERS` of goroutines", Full: []int{1, 4, 16, 32}, Quick: []int{1, 32}, List: true},
 			{Name: "ops", Usage: "`NUMBER` of gets; a 20th of writes and scans", Full: []int{200_000}, Quick: []int{20_000}},
 			{Name: "data", Usage: "`BYTES` of keys and values in the store", Full: []int{32 << 20}, Quick: []int{16 << 20}, Bytes: true},
 			{Name: "entries", Usage: "`NUMBER` of entries in the store at most", Full: []int{200_000}, Quick: []int{50_000}},
-			{Name: "limit", Usage: "`BYTES` of memory in the cells larger than that", Full: []int{64 << 20}, Quick: []int{32 << 20}, Bytes: true},
-			{Name: "beyond-value-size", Usage: "`BYTES` of each value there", Full: []int{8, 1 << 10, 64 << 10}, Quick: []int{1 << 10}, Bytes: true},
-			{Name: "beyond-goroutines", Usage: "`NUMBERS` of goroutines there", Full: []int{32}, Quick: []int{32}},
-			{Name: "beyond-ops", Usage: "`NUMBER` of gets there", Full: []int{5000}, Quick: []int{1000}},
-			{Name: "beyond-data", Usage: "`BYTES` of keys and values there", Full: []int{128 << 20}, Quick: []int{64 << 20}, Bytes: true},
+			{Name: "limit", Usage: "`BYTES` of memory in the cells larger than that", Full: []int{64 << 20}, Quick: []int{64 << 20}, Bytes: true},
+			{Name: "beyond-value-size", Usage: "`BYTES` of each value there", Full: []int{8, 1 << 10, 64 << 10}, Quick: []int{1 << 10}, List: true, Bytes: true},
+			{Name: "beyond-goroutines", Usage: "`NUMBERS` of goroutines there", Full: []int{4}, Quick: []int{4}, List: true},
+			{Name: "beyond-ops", Usage: "`NUMBER` of gets there", Full: []int{500}, Quick: []int{200}},
+			{Name: "beyond-data", Usage: "`BYTES` of keys and values there", Full: []int{128 << 20}, Quick: []int{128 << 20}, Bytes: true},
 		},
 		Cells:  func(o suite.Options) ([]suite.Cell, error) { return cells(o, limit) },
 		Derive: derive,
@@ -77,6 +82,9 @@ const (
 	maxGoroutines = 100 // LMDB has 126 readers by default
 	maxOps        = 100_000_000
 )
+
+// quickBeyond are the operations larger than memory in quick runs.
+var quickBeyond = []string{"insert", "get hit, uniform", "scan, uniform"}
 
 // cells returns the cells of one store one after the other, as they share it.
 func cells(o suite.Options, limit memoryLimit) ([]suite.Cell, error) {
@@ -97,11 +105,14 @@ func cells(o suite.Options, limit memoryLimit) ([]suite.Cell, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Quick {
+		beyond = slices.DeleteFunc(beyond, func(c suite.Cell) bool { return !slices.Contains(quickBeyond, c.Name) })
+	}
 	impossible := limit.possible(o.Dir)
 	for i := range beyond {
 		c := &beyond[i]
 		c.Params = append(c.Params, suite.Param{Name: "limit", Value: humanize.IBytes(uint64(bytes))})
-		c.Command = limit.command(int64(bytes))
+		c.Limit = limit.process(int64(bytes))
 		if impossible == nil {
 			continue
 		}
@@ -155,15 +166,15 @@ func (w work) cell(group string) suite.Cell {
 		DataSize: int64(w.data),
 		Shared:   fmt.Sprintf("%s %d", group, w.valueSize),
 		ReadOnly: !w.operation.writes,
-		Cost:     w.cost(count, expected.bytes),
 	}
-	for _, b := range backends {
+	for _, b := range w.backends() {
 		c.Sides = append(c.Sides, b.side(w))
+		c.Cost += w.cost(count, expected.bytes)
 	}
 	return c
 }
 
-// cost returns about how long both sides of a repetition take, with their preparation. It
+// cost returns about how long a side of a repetition takes, with its preparation. It
 // supposes a usual disk, of 100 MB/s and 5,000 reads a second.
 func (w work) cost(count int, bytes int64) time.Duration {
 	const (
@@ -182,9 +193,9 @@ func (w work) cost(count int, bytes int64) time.Duration {
 		cost += process + time.Duration(writes)*perPut + time.Duration(w.data)*copied
 	}
 	if w.limited {
-		cost += time.Duration(count) * 200 * time.Microsecond
+		cost += time.Duration(count) * 5 * time.Millisecond
 	}
-	return 2 * cost
+	return cost
 }
 
 func formatBytes(n int) string { return humanize.IBytes(uint64(n)) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -27,8 +26,8 @@ type counter struct{ begun, done int }
 func (c *counter) limit() memoryLimit {
 	return memoryLimit{
 		possible: suite.Cold,
-		command: func(int64) func(*exec.Cmd) (func(), error) {
-			return func(*exec.Cmd) (func(), error) {
+		process: func(int64) func(int) (func(), error) {
+			return func(int) (func(), error) {
 				c.begun++
 				return func() { c.done++ }, nil
 			}
@@ -217,7 +216,7 @@ func TestCells(t *testing.T) {
 	}
 	limited := 0
 	if suite.Cold(o.Dir) == nil {
-		limited = 9 * 2
+		limited = 5*2 + 4*3 // those that write have a side more
 	}
 	if c.begun != limited || c.done != limited {
 		t.Errorf("%d processes with limited memory, %d ended, want %d", c.begun, c.done, limited)
@@ -379,6 +378,9 @@ func TestDerive(t *testing.T) {
 		result(groupMemory, "insert", "8 B", "4", side(1, 0.01, bench.VerdictFaster)),
 		result(groupMemory, "get", "8 B", "16", side(110, 1.1, bench.VerdictSame)),
 		result(groupMemory, "get", "1.0 KiB", "16", side(50, 0.5, bench.VerdictFaster)),
+		result(groupMemory, "delete", "8 B", "16", suite.SideResult{Name: sideUpdate, Median: 40, Min: 39, Max: 41,
+			Ratio: 0.4, Verdict: bench.VerdictFaster}, suite.SideResult{Name: "lmdb", Median: 80, Min: 80, Max: 80,
+			Ratio: 0.8, Verdict: bench.VerdictFaster}),
 		result(groupBeyond, "get", "8 B", "32", suite.SideResult{Name: "lmdb", Absent: "no"}),
 	}
 	tables := derive(results)
@@ -389,7 +391,10 @@ func TestDerive(t *testing.T) {
 	for _, line := range tables[0].Lines {
 		got = append(got, strings.Join(line, "|"))
 	}
-	want := []string{"operation|goroutines|8 B|1.0 KiB", "insert|16|LOSE 3.00|", "get|16|EVEN 1.10|WIN 0.50"}
+	want := []string{
+		"operation|goroutines|side|8 B|1.0 KiB", "insert|16|okra by Batch|LOSE 3.00|", "get|16|okra|EVEN 1.10|WIN 0.50",
+		"delete|16|okra by Batch|WIN 0.80|", "delete|16|okra by Update|LOSE 2.00|",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/okradb/okra-go/okra"
 )
 
-// store is an open store. Each call but close is one transaction. It may be used by many
-// goroutines.
+// store is an open store. Each call but close is one transaction, which by Batch writes of other
+// goroutines may share. It may be used by many goroutines.
 type store interface {
 	// get reads the value of key into t, and reports whether there is one.
 	get(t *tally, key []byte) (bool, error)
@@ -34,9 +34,28 @@ type backend struct {
 	check func(dir string) (bench.Contents, error)
 }
 
-var backends = []backend{
-	{"okra", openOkra, fillOkra, bench.CheckOkra},
-	{"lmdb", openPlain, fillPlain, bench.CheckPlain},
+var (
+	backendOkra   = backend{sideOkra, openOkra, fillOkra, bench.CheckOkra}
+	backendUpdate = backend{sideUpdate, openOkraUpdate, fillOkra, bench.CheckOkra}
+	backendPlain  = backend{"lmdb", openPlain, fillPlain, bench.CheckPlain}
+)
+
+// The names of okra's sides: okra writes by Batch if it is shared, and by Update else.
+const (
+	sideOkra   = "okra"
+	sideUpdate = "okra Update"
+)
+
+// shared reports whether several goroutines write.
+func (w work) shared() bool { return w.operation.writes && w.goroutines > 1 }
+
+// backends returns the stores that do w. Where several goroutines write, okra does it in both of
+// its ways: as one of LMDB's transactions a write, and by what it has for that case.
+func (w work) backends() []backend {
+	if w.shared() {
+		return []backend{backendOkra, backendUpdate, backendPlain}
+	}
+	return []backend{backendOkra, backendPlain}
 }
 
 // side returns the side that does w in a store of b.
@@ -71,17 +90,24 @@ type okraStore struct {
 }
 
 // openOkra opens a store that is written by Batch if several goroutines write: that is what it
-// is there for.
+// is there for. Writes at the same time then share transactions.
 func openOkra(dir string, w work) (store, error) {
+	s, err := newOkraStore(dir, w)
+	if err == nil && w.shared() {
+		s.update = s.db.Batch
+	}
+	return s, err
+}
+
+// openOkraUpdate opens a store in which each write is a transaction.
+func openOkraUpdate(dir string, w work) (store, error) { return newOkraStore(dir, w) }
+
+func newOkraStore(dir string, w work) (*okraStore, error) {
 	db, err := okra.Open(dir, &okra.Options{NoSync: true, ReadOnly: !w.operation.writes})
 	if err != nil {
 		return nil, err
 	}
-	s := &okraStore{db, db.Update}
-	if w.goroutines > 1 {
-		s.update = db.Batch
-	}
-	return s, nil
+	return &okraStore{db, db.Update}, nil
 }
 
 func (s *okraStore) get(t *tally, key []byte) (bool, error) {

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"os/exec"
 	"strings"
 	"time"
 
@@ -36,7 +35,7 @@ type Cell struct {
 	Cost time.Duration
 
 	// Shared, if not "", names what Prepare makes: it runs once for each side, and the cells that
-	// follow one another with the same name, and the same sides, start from copies of its folder.
+	// follow one another with the same name start from copies of the folder of the same side.
 	Shared string
 
 	// InPlace, with Shared, makes no copies: all repetitions work in the one folder. Run must then
@@ -48,9 +47,9 @@ type Cell struct {
 	// changes such a file fails.
 	ReadOnly bool
 
-	// Command, if not nil, changes the command of the process of Run before it starts, to limit
-	// its memory, say. It returns a function to call when the process has ended.
-	Command func(*exec.Cmd) (done func(), err error)
+	// Limit, if not nil, limits the process of Run, its memory say. It is called when that process
+	// waits for its work, and returns a function to call when the process has ended.
+	Limit func(pid int) (done func(), err error)
 }
 
 // Param is a parameter of a cell, as it is shown: entries, 1M.

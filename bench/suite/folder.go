@@ -2,6 +2,7 @@ package suite
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -82,13 +83,14 @@ func syncFolder(dir string) error {
 }
 
 // syncTime returns how long it takes to write a page to a file in dir and to flush it, the median
-// of some tries. Where that cannot be found out it returns the time of a usual disk: it is for
-// estimates only, and the run that follows says what is wrong with dir.
-func syncTime(dir string) time.Duration {
+// of some tries. Where no file can be made the error is [ErrDir]. Where nothing can be written it
+// returns the time of a usual disk: it is for estimates only, and the run that follows says what
+// is wrong.
+func syncTime(dir string) (time.Duration, error) {
 	const usual, tries, page = 2 * time.Millisecond, 9, 4096
 	file, err := os.CreateTemp(dir, "okra-bench-sync-")
 	if err != nil {
-		return usual
+		return 0, fmt.Errorf("%w: %w", ErrDir, err)
 	}
 	defer os.Remove(file.Name())
 	defer file.Close()
@@ -96,13 +98,13 @@ func syncTime(dir string) time.Duration {
 	for i := range tries {
 		start := time.Now()
 		if _, err := file.WriteAt(make([]byte, page), int64(i)*page); err != nil {
-			return usual
+			return usual, nil
 		}
 		if err := file.Sync(); err != nil {
-			return usual
+			return usual, nil
 		}
 		times = append(times, time.Since(start))
 	}
 	slices.Sort(times)
-	return times[tries/2]
+	return times[tries/2], nil
 }

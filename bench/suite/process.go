@@ -58,16 +58,16 @@ type response struct {
 // Process is a running helper.
 type Process struct {
 	cmd    *exec.Cmd
-	stdin  io.Closer
+	stdin  io.WriteCloser
 	stdout io.Reader
 	stderr *tail
 	cancel context.CancelFunc
 }
 
-// start starts a process for req, after change, which may be nil, has had its command. When ctx
-// ends the process is killed. A helper belongs to the group of this process; others lead a group
-// of their own, and their helpers are killed with them.
-func start(ctx context.Context, req request, helper bool, change func(*exec.Cmd)) (*Process, error) {
+// start starts a process, which waits for its work. When ctx ends the process is killed. A helper
+// belongs to the group of this process; others lead a group of their own, and their helpers are
+// killed with them.
+func start(ctx context.Context, helper bool) (*Process, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
@@ -82,38 +82,28 @@ func start(ctx context.Context, req request, helper bool, change func(*exec.Cmd)
 		p.cmd.Stderr = p.stderr
 		lead(p.cmd)
 	}
-	if change != nil {
-		change(p.cmd)
-	}
-	if err := p.begin(req); err != nil {
+	if err := p.begin(); err != nil {
 		cancel()
 		return nil, fmt.Errorf("start process: %w", err)
 	}
 	return p, nil
 }
 
-// begin starts the process and sends it req. Its standard input stays open: it ends when that is
-// closed, as it is when this process ends.
-func (p *Process) begin(req request) error {
-	line, err := json.Marshal(req)
-	if err != nil {
+// begin starts the process. Its standard input stays open: it ends when that is closed, as it is
+// when this process ends.
+func (p *Process) begin() error {
+	var err error
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
-	stdin, err := p.cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	p.stdin = stdin
 	if p.stdout, err = p.cmd.StdoutPipe(); err != nil {
 		return err
 	}
-	if err := p.cmd.Start(); err != nil {
-		return err
-	}
-	// A process that cannot read it says why when it is waited for.
-	_, _ = stdin.Write(append(line, '\n'))
-	return nil
+	return p.cmd.Start()
 }
+
+// send gives the process its work. One that cannot read it says why when it is waited for.
+func (p *Process) send(req request) { _ = json.NewEncoder(p.stdin).Encode(req) }
 
 // Wait waits until the process has ended and returns what it measured, its error, or [ErrKilled].
 func (p *Process) Wait() (Measurement, error) {

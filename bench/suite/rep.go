@@ -15,9 +15,14 @@ func (r *Rep) Random() *rand.Rand { return rand.New(rand.NewPCG(r.Seed, 0)) }
 // Start starts the helper of that name in a process of its own, with the same Rep. It ends with
 // this process, if it was not waited for.
 func (r *Rep) Start(helper string) (*Process, error) {
+	p, err := start(context.Background(), true)
+	if err != nil {
+		return nil, err
+	}
 	req := r.request
 	req.Part = helper
-	return start(context.Background(), req, true, nil)
+	p.send(req)
+	return p, nil
 }
 
 // Crash ends this process as SIGKILL does: nothing is closed and nothing is written.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/okradb/okra-go/bench"
@@ -40,7 +40,7 @@ func Run(ctx context.Context, s Suite, o Options, cells []Cell, h Hooks) ([]Resu
 	}
 	dir, err := os.MkdirTemp(o.Dir, "okra-bench-")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for the stores: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrDir, err)
 	}
 	r := &runner{suite: s, options: o, hooks: h, dir: dir, machine: bench.DescribeMachine(dir)}
 	for _, c := range cells {
@@ -170,7 +170,7 @@ func (r *runner) side(ctx context.Context, c Cell, s, number int) (outcome, erro
 	dir := filepath.Join(r.dir, "repetition")
 	o, err := r.parts(ctx, c, s, number, dir)
 	if err == nil && c.shares(s) && c.InPlace {
-		return o, os.Rename(dir, r.made(s))
+		return o, os.Rename(dir, r.made(c.Sides[s]))
 	}
 	return o, errors.Join(err, os.RemoveAll(dir))
 }
@@ -178,8 +178,10 @@ func (r *runner) side(ctx context.Context, c Cell, s, number int) (outcome, erro
 // shares reports whether side s starts from what it has prepared for several cells.
 func (c Cell) shares(s int) bool { return c.Shared != "" && c.Sides[s].Prepare != nil }
 
-// made returns the folder that side s has prepared for the cells that share it.
-func (r *runner) made(s int) string { return filepath.Join(r.dir, "shared", fmt.Sprint(s)) }
+// made returns the folder that side has prepared for the cells that share it.
+func (r *runner) made(side Side) string {
+	return filepath.Join(r.dir, "shared", url.PathEscape(side.Name))
+}
 
 func (r *runner) parts(ctx context.Context, c Cell, s, number int, dir string) (outcome, error) {
 	side := c.Sides[s]
@@ -192,17 +194,17 @@ func (r *runner) parts(ctx context.Context, c Cell, s, number int, dir string) (
 	var before map[string]stamp
 	if c.ReadOnly {
 		var err error
-		if before, err = stamps(r.made(s)); err != nil {
+		if before, err = stamps(r.made(side)); err != nil {
 			return outcome{}, err
 		}
 	}
 	req.Part = partRun
-	done, err := r.do(ctx, req, c.Command)
+	done, err := r.do(ctx, req, c.Limit)
 	if err != nil {
 		return outcome{}, err
 	}
 	if c.ReadOnly {
-		after, err := stamps(r.made(s))
+		after, err := stamps(r.made(side))
 		if err != nil {
 			return outcome{}, err
 		}
@@ -250,7 +252,7 @@ func (r *runner) prepare(ctx context.Context, c Cell, s int, req request) error 
 		return syncFolder(req.Dir)
 	}
 	target := req.Dir
-	made := r.made(s)
+	made := r.made(side)
 	if _, err := os.Stat(made); errors.Is(err, os.ErrNotExist) {
 		// It gets its name when it is whole.
 		half := made + "-half"
@@ -278,26 +280,26 @@ func (r *runner) prepare(ctx context.Context, c Cell, s int, req request) error 
 	return syncFolder(target)
 }
 
-// do runs a process for req.
-func (r *runner) do(ctx context.Context, req request, command func(*exec.Cmd) (func(), error)) (response, error) {
+// do runs a process for req, with a limit if that is not nil.
+func (r *runner) do(ctx context.Context, req request, limit func(pid int) (func(), error)) (response, error) {
 	if err := ctx.Err(); err != nil {
 		return response{}, err
 	}
-	var done func()
-	var changeErr error
-	p, err := start(ctx, req, false, func(cmd *exec.Cmd) {
-		if command != nil {
-			done, changeErr = command(cmd)
+	p, err := start(ctx, false)
+	if err != nil {
+		return response{}, err
+	}
+	if limit != nil {
+		done, err := limit(p.cmd.Process.Pid)
+		if err != nil {
+			p.Kill()
+			_, _ = p.wait() // it had nothing to say yet
+			return response{}, err
 		}
-	})
-	if done != nil {
 		defer done()
 	}
-	if err != nil {
-		return response{}, errors.Join(err, changeErr)
-	}
-	answer, err := p.wait()
-	return answer, errors.Join(err, changeErr)
+	p.send(req)
+	return p.wait()
 }
 
 // expect returns an error unless m is a measurement of the work that c promises.

@@ -287,6 +287,36 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// Sizes are taken once, and several only where there may be.
+func TestPlanSizes(t *testing.T) {
+	s := testSuite()
+	o, _, err := Plan(s, Options{Sizes: map[string][]int{"n": {5, 5, 4}}}, nil)
+	if err != nil || !slices.Equal(o.Sizes["n"], []int{5, 4}) {
+		t.Errorf("%v, %v", o.Sizes, err)
+	}
+	s.Sizes[0].List = false
+	if _, _, err := Plan(s, Options{Sizes: map[string][]int{"n": {5, 4}}}, nil); err == nil {
+		t.Error("two numbers where there can be one: no error")
+	}
+	if _, _, err := Plan(s, Options{Quick: true, Dir: "no/such/folder"}, nil); !errors.Is(err, ErrDir) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestNamed(t *testing.T) {
+	c := Cell{Group: "In memory", Name: "get hit, Zipf", Params: []Param{{"goroutines", "16"}, {"value", "1.0 KiB"}}}
+	for term, want := range map[string]bool{
+		"memory": true, "get hit, Zipf": true, "ZIPF in": true, "goroutines=16": true, "hit goroutines=16 zipf": true,
+		"value=1.0KiB": true, "value=1.0 KiB goroutines=16 get": true,
+		"goroutines=1": false, "goroutines": false, "mem": false, "16": false, "value=1.0": false, "get miss": false,
+		"": false, " ": false, "other=16": false,
+	} {
+		if c.named(term) != want {
+			t.Errorf("%q: not %t", term, want)
+		}
+	}
+}
+
 func TestPercentiles(t *testing.T) {
 	var times []time.Duration
 	for i := range 101 {

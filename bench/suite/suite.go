@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/okradb/okra-go/bench"
 )
@@ -32,6 +33,7 @@ type Suite struct {
 type Size struct {
 	Name, Usage string
 	Full, Quick []int
+	List        bool // there may be several
 	Bytes       bool // a size in bytes, else a count
 }
 
@@ -50,9 +52,13 @@ type Options struct {
 // maxSize bounds the sizes that may be asked for.
 const maxSize = 1 << 32
 
-// Plan returns o with its defaults, and the cells of s that terms name: a term names the cells
-// that have all of its words somewhere in group, name and parameters, in any case. Without terms
-// it returns all. A term that names no cell is an error, which lists the cells.
+// ErrDir is the error of [Plan] where no stores can be made.
+var ErrDir = errors.New("make a folder for the stores")
+
+// Plan returns o with its defaults and each size once, and the cells of s that terms name. A term
+// is words of a cell's group and name, and parameters as parameter=value; it names the cells that
+// have all of them, in any case. Without terms Plan returns all cells. A term that names no cell is
+// an error, which lists the cells; so are several sizes where there can be one only.
 func Plan(s Suite, o Options, terms []string) (Options, []Cell, error) {
 	if o.Repetitions < 0 {
 		return o, nil, errors.New("number of repetitions is negative")
@@ -73,13 +79,19 @@ func Plan(s Suite, o Options, terms []string) (Options, []Cell, error) {
 		default:
 			chosen = size.Full
 		}
+		if len(chosen) > 1 && !size.List {
+			return o, nil, fmt.Errorf("%s: one number only", size.Name)
+		}
 		if slices.Min(chosen) < 1 || slices.Max(chosen) > maxSize {
 			return o, nil, fmt.Errorf("%s: not between 1 and 2^32", size.Name)
 		}
-		sizes[size.Name] = chosen
+		sizes[size.Name] = once(chosen)
 	}
 	o.Sizes = sizes
-	o.SyncTime = syncTime(o.Dir)
+	var err error
+	if o.SyncTime, err = syncTime(o.Dir); err != nil {
+		return o, nil, err
+	}
 	cells, err := s.Cells(o)
 	if err != nil {
 		return o, nil, err
@@ -97,19 +109,26 @@ func Estimate(o Options, cells []Cell) time.Duration {
 	return sum
 }
 
+// once returns sizes without those that were there before.
+func once(sizes []int) []int {
+	var all []int
+	for _, n := range sizes {
+		if !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
 func choose(cells []Cell, terms []string) ([]Cell, error) {
 	if len(terms) == 0 {
 		return cells, nil
 	}
 	chosen := make([]bool, len(cells))
 	for _, term := range terms {
-		words := strings.Fields(strings.ToLower(term))
 		found := false
 		for i, c := range cells {
-			title := strings.ToLower(c.title())
-			if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
-				return !strings.Contains(title, w)
-			}) {
+			if c.named(term) {
 				chosen[i], found = true, true
 			}
 		}
@@ -128,4 +147,25 @@ func choose(cells []Cell, terms []string) ([]Cell, error) {
 		}
 	}
 	return selected, nil
+}
+
+// named reports whether term names c. Values of parameters may be written without their spaces.
+func (c Cell) named(term string) bool {
+	rest := " " + strings.Join(strings.Fields(strings.ToLower(term)), " ") + " "
+	for _, p := range c.Params {
+		value := strings.ToLower(p.Value)
+		for _, v := range []string{value, strings.ReplaceAll(value, " ", "")} {
+			rest = strings.ReplaceAll(rest, " "+strings.ToLower(p.Name)+"="+v+" ", " ")
+		}
+	}
+	if strings.Contains(rest, "=") || strings.TrimSpace(term) == "" {
+		return false // a parameter that c does not have
+	}
+	have := wordsOf(strings.ToLower(c.Group + " " + c.Name))
+	return !slices.ContainsFunc(wordsOf(rest), func(w string) bool { return !slices.Contains(have, w) })
+}
+
+// wordsOf returns the words in s, which end at whatever is no letter and no digit.
+func wordsOf(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

@@ -99,7 +99,7 @@ func noHelper(r *Rep, _ *Measurement) error {
 func testSuite() Suite {
 	return Suite{
 		Name:  "test",
-		Sizes: []Size{{Name: "n", Full: []int{7, 8}, Quick: []int{3}}},
+		Sizes: []Size{{Name: "n", Full: []int{7, 8}, Quick: []int{3}, List: true}},
 		Cells: func(o Options) ([]Cell, error) {
 			cell := func(name string, sides ...Side) Cell {
 				return Cell{Group: "cells", Name: name, Unit: "ms", Ops: 1, Entries: 1, Sides: sides,

@@ -97,6 +97,9 @@ func groupTable(group []Result) bench.Table {
 				line = append(line, r.Unit)
 			}
 			t.Lines = append(t.Lines, append(line, s.figures(latency)...))
+			if note := s.Name + " is absent: " + s.Absent; s.Absent != "" && !slices.Contains(t.Notes, note) {
+				t.Notes = append(t.Notes, note)
+			}
 		}
 	}
 	return t
@@ -126,15 +129,15 @@ func distinct(results []Result, of func(Result) string) []string {
 	return all
 }
 
-// figures returns the cells of s after its labels. The reason why a side is absent stands where
-// its verdict would.
+// figures returns the cells of s after its labels. That a side is absent stands where its verdict
+// would; the reason is a note of the table.
 func (s SideResult) figures(latency bool) []string {
 	if s.Absent != "" {
 		blank := []string{"", "", ""}
 		if latency {
 			blank = append(blank, "", "")
 		}
-		return append(blank, "", s.Absent, "", "")
+		return append(blank, "", "absent", "", "")
 	}
 	line := []string{bench.FormatFigure(s.Median), bench.FormatFigure(s.Min), bench.FormatFigure(s.Max)}
 	if latency {

@@ -70,10 +70,11 @@ func TestTables(t *testing.T) {
 	for _, want := range []string{
 		"Processor    Example, 2 cores, 4.0 GiB RAM\n",
 		"Gets (µs; entries 1M; data 1.0 GiB, 25.0 % of RAM)\n",
-		"  cell      order     side   median    min    max  p50 µs  p99 µs  ratio        verdict   memory     file\n",
-		"  random    random    okra    4.000  4.000  5.000                                        3.0 MiB  4.0 KiB\n",
-		"                      lmdb    1.000  1.000  2.000   1.000   2.500   4.00         slower  3.0 MiB  4.0 KiB\n",
-		"                      other                                               not installed\n",
+		"  cell      order     side   median    min    max  p50 µs  p99 µs  ratio  verdict   memory     file\n",
+		"  random    random    okra    4.000  4.000  5.000                                  3.0 MiB  4.0 KiB\n",
+		"                      lmdb    1.000  1.000  2.000   1.000   2.500   4.00   slower  3.0 MiB  4.0 KiB\n",
+		"                      other                                                absent\n",
+		"\n  other is absent: not installed\n",
 		"\nDerived\n  cell\n  random\n",
 		"\nRatios are of costs",
 	} {

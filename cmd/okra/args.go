@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -50,8 +51,15 @@ func optionsFirst(app *cli.App, args []string) []string {
 		}
 		options = append(options, arg)
 	}
+	if len(rest) > 0 && len(cmd.Subcommands) > 0 && !isCommand(cmd.Subcommands, rest[0]) {
+		return append(append(verb, "--"), rest...) // a wrong word is what is wrong first
+	}
 	out := append(verb, options...)
 	return append(append(out, "--"), rest...)
+}
+
+func isCommand(commands []*cli.Command, name string) bool {
+	return slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.HasName(name) })
 }
 
 // valueOptions returns the names of the options of cmd which take the next argument as value.

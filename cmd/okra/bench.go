@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -80,6 +81,9 @@ func benchCommand() *cli.Command {
 }
 
 func runBench(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return noSuite(c, c.Args().First())
+	}
 	write, err := benchFormat(c)
 	if err != nil {
 		return usagef(c, "%w", err)
@@ -107,6 +111,15 @@ func runBench(c *cli.Context) error {
 		return fmt.Errorf("print benchmark report: %w", err)
 	}
 	return nil
+}
+
+// noSuite is the error of a word that is no command of bench.
+func noSuite(c *cli.Context, word string) error {
+	var names []string
+	for _, command := range c.Command.Subcommands {
+		names = append(names, command.Name)
+	}
+	return usagef(c, "no suite %q, only %s", word, strings.Join(names, ", "))
 }
 
 // benchFormat returns the writer of the format that the flags ask for.
@@ -143,9 +156,6 @@ func benchConfig(c *cli.Context) (bench.Config, error) {
 		Dir:        c.String("dir"),
 		NoSync:     c.Bool("no-sync"),
 		Seed:       c.Uint64("seed"),
-	}
-	if c.NArg() > 0 {
-		return cfg, fmt.Errorf("unexpected argument %q", c.Args().First())
 	}
 	if c.IsSet("iterations") && cfg.Iterations < 1 {
 		return cfg, errors.New("--iterations: not at least 1")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -38,7 +39,8 @@ func suiteCommand(s suite.Suite) *cli.Command {
 		&cli.StringFlag{Name: "dir", DefaultText: "the folder for temporary files",
 			Usage: "make the stores in a new folder inside `DIR`"},
 		&cli.StringFlag{Name: "results", Usage: "add the result of each cell to `FILE`, as a line of JSON"},
-		&cli.StringSliceFlag{Name: "only", Usage: "measure the cells that have these `WORDS`"},
+		&cli.GenericFlag{Name: "only", Value: &terms{}, Usage: "measure the cells that have all of these `WORDS` in " +
+			"group and name, and parameter=value; several --only add up"},
 		&cli.IntFlag{Name: "repetitions", DefaultText: "5, quick 3", Usage: "of each cell: `N`"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "choose random numbers by `N`"},
 		&cli.BoolFlag{Name: "json", Usage: "print the lines of JSON"},
@@ -59,6 +61,16 @@ func suiteCommand(s suite.Suite) *cli.Command {
 		OnUsageError: onUsageError,
 	}
 }
+
+// terms are the values of an option that may be given several times. Commas belong to them.
+type terms []string
+
+func (t *terms) Set(value string) error {
+	*t = append(*t, value)
+	return nil
+}
+
+func (t *terms) String() string { return strings.Join(*t, "; ") }
 
 func sizeDefaults(size suite.Size) string {
 	text := func(sizes []int) string {
@@ -89,6 +101,9 @@ func runSuite(c *cli.Context, s suite.Suite) error {
 		return usagef(c, "%w", err)
 	}
 	options, cells, err := suitePlan(c, s)
+	if errors.Is(err, suite.ErrDir) {
+		return fmt.Errorf("benchmark: %w", err)
+	}
 	if err != nil {
 		return usagef(c, "%w", err)
 	}
@@ -152,7 +167,7 @@ func suitePlan(c *cli.Context, s suite.Suite) (suite.Options, []suite.Cell, erro
 		for _, text := range c.StringSlice(size.Name) {
 			parse := bench.ParseEntries
 			if size.Bytes {
-				parse = bench.ParseValueSize
+				parse = parseBytes
 			}
 			n, err := parse(text)
 			if err != nil {
@@ -161,7 +176,16 @@ func suitePlan(c *cli.Context, s suite.Suite) (suite.Options, []suite.Cell, erro
 			o.Sizes[size.Name] = append(o.Sizes[size.Name], n)
 		}
 	}
-	return suite.Plan(s, o, c.StringSlice("only"))
+	return suite.Plan(s, o, *c.Generic("only").(*terms))
+}
+
+// parseBytes reads a size in bytes, such as 4096 or 4KiB. What a suite does not take Plan refuses.
+func parseBytes(s string) (int, error) {
+	n, err := humanize.ParseBytes(s)
+	if err != nil || n > math.MaxInt {
+		return 0, fmt.Errorf("%q is no size in bytes", s)
+	}
+	return int(n), nil
 }
 
 // roughly returns d in seconds, or in minutes if that is enough.

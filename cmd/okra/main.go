@@ -27,10 +27,15 @@ func run(args []string) int {
 	// Without this the runtime ends the program where it writes to a closed pipe, and the store
 	// is not closed.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
-	// The first signal asks for an orderly end; a second one ends the program at once.
-	context.AfterFunc(ctx, stop)
+	// The first signal asks for an orderly end; a Ctrl-C after it ends the program at once. The
+	// other signals may come more than once by themselves, and change nothing then.
+	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
 	app := newApp()
 	return report(os.Stderr, app.RunContext(ctx, optionsFirst(app, args)))
 }
@@ -126,7 +131,7 @@ Data goes to standard output, words to standard error. Exit codes:
     1  the answer is no: a key was not found, or two things differ
     2  bad usage: an option, the number of arguments, the notation of a key
     3  the work failed; there may be no store, no room or no permission
-  130  interrupted by a signal; a second one ends the program at once
+  130  interrupted by a signal; Ctrl-C after it ends the program at once
   141  the reader of standard output went away (as with "| head")
 
 Examples:
