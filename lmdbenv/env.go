@@ -123,7 +123,7 @@ func Open(path string, o Options) (*Env, error) {
 		err = classify(doing, err)
 		if errors.Is(err, ErrPermission) {
 			err = fmt.Errorf("%w: even reading needs write access to lock.mdb in the directory; with "+
-				"NoLock (--no-lock) it does not, while nobody writes", err)
+				"the option NoLock of the library it does not, while nobody writes", err)
 		}
 		return nil, err
 	}

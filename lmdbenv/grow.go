@@ -37,8 +37,8 @@ func (e *Env) grow() error {
 		}
 		size := max(info.MapSize, m.mapSize)
 		if size >= e.maxSize {
-			return fmt.Errorf("%w: it has %s and may not be larger: raise MaxSize (--map-size); "+
-				"deleting needs free pages too", ErrMapFull, bytesOf(size))
+			return fmt.Errorf("%w: it may not be larger than %s: raise MaxSize (--map-size); "+
+				"deleting needs free pages too", ErrMapFull, bytesOf(e.maxSize))
 		}
 		return e.remap(min(2*size, e.maxSize))
 	})

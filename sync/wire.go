@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -412,11 +413,12 @@ func (w *wire) told(body []byte) error {
 	if len(body) == 0 {
 		return fmt.Errorf("%s: %w", w.phase, ErrPeer)
 	}
-	text := strconv.QuoteToASCII(string(body[1:min(len(body), 1+maxText)]))
 	sentinel := ErrPeer
 	if code := int(body[0]); code > 0 && code < len(codes) {
 		sentinel = codes[code]
 	}
+	said := string(body[1:min(len(body), 1+maxText)])
+	text := strconv.QuoteToASCII(strings.TrimPrefix(said, sentinel.Error()+": "))
 	if sentinel == ErrProtocol || sentinel == ErrTimeout {
 		// From its point of view, not from ours.
 		return fmt.Errorf("%s: %w: it gave up with %s", w.phase, ErrPeer, text)
