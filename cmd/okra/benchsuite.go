@@ -6,7 +6,9 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -96,6 +98,12 @@ func formatSize(size suite.Size, n int) string {
 }
 
 func runSuite(c *cli.Context, s suite.Suite) error {
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		// A closed terminal ends an hour's run in order, too.
+		ctx, stop := signal.NotifyContext(c.Context, syscall.SIGHUP)
+		defer stop()
+		c.Context = ctx
+	}
 	write, err := suiteFormat(c, s)
 	if err != nil {
 		return usagef(c, "%w", err)

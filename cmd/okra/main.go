@@ -27,11 +27,7 @@ func run(args []string) int {
 	// Without this the runtime ends the program where it writes to a closed pipe, and the store
 	// is not closed.
 	signal.Ignore(syscall.SIGPIPE)
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first signal asks for an orderly end; a Ctrl-C after it ends the program at once. The
 	// other signals may come more than once by themselves, and change nothing then.
