@@ -194,7 +194,7 @@ size_t okra_hash_many(int lanes, const unsigned char *data, const size_t *ends, 
 		size_t used = 0, group = 0;
 		for (; done + group < n; group++) { // as many messages as there is room for
 			size_t left = ends[done + group] - begin;
-			size_t count = left <= CHUNK ? 1 : (left + CHUNK - 1) / CHUNK;
+			size_t count = chunks(left);
 			if (count > OKRA_MOST_CHUNKS - used)
 				break;
 			rows[group] = (row){used, count};

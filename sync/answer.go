@@ -55,12 +55,10 @@ func (p *pass) answer() (final bool, err error) {
 // count returns the number of nodes of a level in the gaps that were found, or limit if it is
 // less.
 func (p *pass) count(level int, limit int) (n int, err error) {
-	for at := 0; ; {
-		g, next, ok := p.found.at(at)
-		if !ok || n >= limit {
-			return n, nil
+	for g := range p.found.all() {
+		if n >= limit {
+			break
 		}
-		at = next
 		if !g.descend {
 			continue
 		}
@@ -77,6 +75,7 @@ func (p *pass) count(level int, limit int) (n int, err error) {
 			n++
 		}
 	}
+	return n, nil
 }
 
 // list sends the gaps found and lists our nodes of a level in those that are to be looked into.
@@ -97,12 +96,7 @@ func (p *pass) list(level int, first bool) error {
 	}
 	p.told = p.window.upper
 	w := writeList(p.w, head)
-	for at := 0; ; {
-		g, next, ok := p.found.at(at)
-		if !ok {
-			break
-		}
-		at = next
+	for g := range p.found.all() {
 		if !first {
 			if err := w.gap(g.skip, g.length, g.descend); err != nil {
 				return err
@@ -140,12 +134,7 @@ func (p *pass) list(level int, first bool) error {
 func (p *pass) measure(level int) (pairs float64, err error) {
 	q := float64(p.h.format().Q)
 	total := 0
-	for at := 0; ; {
-		g, next, ok := p.found.at(at)
-		if !ok {
-			return pairs, nil
-		}
-		at = next
+	for g := range p.found.all() {
 		if !g.descend {
 			continue
 		}
@@ -174,6 +163,7 @@ func (p *pass) measure(level int) (pairs float64, err error) {
 		}
 		pairs += float64(n) * differ
 	}
+	return pairs, nil
 }
 
 // width returns the bytes of a short hash so that two nodes that differ are seldom alike: once

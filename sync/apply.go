@@ -11,8 +11,8 @@ import (
 // batch holds copies of items until they are applied, in one transaction.
 type batch struct {
 	items []item
-	buf   []byte
-	size  int
+	mem   arena
+	size  int // bytes of what is in it
 }
 
 // add copies i and reports whether the batch is full.
@@ -23,21 +23,14 @@ func (b *batch) add(i item) (full bool) {
 }
 
 func (b *batch) keep(p []byte) []byte {
-	if len(b.buf)+len(p) > cap(b.buf) {
-		b.buf = make([]byte, 0, max(bounds.batchBytes/8, len(p)))
-	}
 	b.size += len(p)
-	n := len(b.buf)
-	b.buf = append(b.buf, p...)
-	return b.buf[n:len(b.buf):len(b.buf)]
+	return b.mem.keep(p, bounds.batchBytes/8)
 }
 
 func (b *batch) reset() {
 	clear(b.items)
-	*b = batch{items: b.items[:0], buf: b.buf[:0]}
-	if cap(b.buf) > bounds.batchBytes {
-		b.buf = nil
-	}
+	b.items, b.size = b.items[:0], 0
+	b.mem.reset(bounds.batchBytes)
 }
 
 // applier makes changes that a peer sends, in batches of one transaction each, where the entries
@@ -75,9 +68,7 @@ func (a *applier) flush() error {
 	if err != nil {
 		return fmt.Errorf("write what was received: %w", err)
 	}
-	a.made.Added += made.Added
-	a.made.Changed += made.Changed
-	a.made.Deleted += made.Deleted
+	a.made.add(made)
 	a.refused.join(&refused)
 	a.batch.reset()
 	return nil

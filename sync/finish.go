@@ -185,8 +185,7 @@ func nothingFrom(tx *okra.Tx, key []byte) (bool, error) {
 // settle counts what the batch did, once it is committed.
 func (t *taker) settle() {
 	s, d := &t.c.sum, &t.done
-	s.Here.Added += d.changes.Added
-	s.Here.Changed += d.changes.Changed
+	s.Here.add(d.changes)
 	s.Conflicts.Mine += d.conflicts.Mine
 	s.Conflicts.Theirs += d.conflicts.Theirs
 	s.Conflicts.Merged += d.conflicts.Merged

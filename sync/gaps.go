@@ -1,6 +1,9 @@
 package sync
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"iter"
+)
 
 // gap is a place where the sides differ: nodes of a list of the peer's, and our keys there.
 type gap struct {
@@ -15,14 +18,12 @@ type gap struct {
 type gaps struct {
 	buf    []byte
 	deeper int // how many are to be looked into
-	count  int
 }
 
 func (g *gaps) reset() { *g = gaps{buf: g.buf[:0]} }
 
 // add appends a copy of x. The keys of a gap that is not looked into are not kept.
 func (g *gaps) add(x gap) {
-	g.count++
 	g.buf = binary.AppendUvarint(g.buf, x.skip)
 	g.buf = binary.AppendUvarint(g.buf, x.length<<1|bit(x.descend))
 	if !x.descend {
@@ -33,6 +34,19 @@ func (g *gaps) add(x gap) {
 	g.buf = append(g.buf, byte(bit(x.to != nil)))
 	if x.to != nil {
 		g.buf = appendString(g.buf, x.to)
+	}
+}
+
+// all yields the gaps in order. Their keys belong to g.
+func (g *gaps) all() iter.Seq[gap] {
+	return func(yield func(gap) bool) {
+		for at := 0; ; {
+			x, next, ok := g.at(at)
+			if !ok || !yield(x) {
+				return
+			}
+			at = next
+		}
 	}
 }
 

@@ -193,14 +193,13 @@ func (r *listReader) piece() (ok bool, err error) {
 type listWriter struct {
 	w     *wire
 	body  []byte
-	final bool
 	width int
 	piece []byte // hashes of the current gap that are not written yet
 }
 
 // writeList begins a list.
 func writeList(w *wire, h listHead) *listWriter {
-	l := &listWriter{w: w, final: h.final, width: h.width}
+	l := &listWriter{w: w, width: h.width}
 	flags := bit(h.final)*listFinal | bit(h.cut != nil)*listCut
 	l.body = append(l.body, byte(flags))
 	l.body = binary.AppendUvarint(l.body, h.compared)

@@ -42,7 +42,6 @@ var errAlike = errors.New("two short hashes are alike")
 type pass struct {
 	w      *wire
 	h      *held
-	work   *Budget
 	salt   salt
 	wider  int // bytes that the hashes of both sides are longer than needed, after two were alike
 	window window
@@ -70,7 +69,7 @@ type pass struct {
 }
 
 func newPass(w *wire, h *held, work *Budget, s salt, win window) *pass {
-	p := &pass{w: w, h: h, work: work, salt: s, window: win, told: win.upper, level: math.MaxInt}
+	p := &pass{w: w, h: h, salt: s, window: win, told: win.upper, level: math.MaxInt}
 	for _, c := range []*cursor{&p.nodes, &p.leaves, &p.again} {
 		c.h, c.work, c.salt = h, work, s
 	}
@@ -358,7 +357,7 @@ func (p *pass) align(level int, base uint64, from, to []byte) (end []byte, err e
 	}
 	if level > p.h.root.Level {
 		// We have no such nodes, and so at most one gap.
-		_, ok, err := p.first(from, to)
+		ok, err := p.occupied(from, to)
 		p.stretch.ours = int(bit(ok))
 		return to, err
 	}
@@ -398,12 +397,12 @@ func (p *pass) align(level int, base uint64, from, to []byte) (end []byte, err e
 	}
 }
 
-// first returns the key of our first entry within [from, to) and the window.
-func (p *pass) first(from, to []byte) (key []byte, ok bool, err error) {
+// occupied reports whether we have an entry within [from, to) and the window.
+func (p *pass) occupied(from, to []byte) (yes bool, err error) {
 	c := &p.nodes
 	c.reset(0, from, to, p.window)
-	key, _, ok, err = c.next()
-	return key, ok, err
+	_, _, yes, err = c.next()
+	return yes, err
 }
 
 // note notes a gap, which ends before our key to: so many nodes of the peer's, and p.stretch's of

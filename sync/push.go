@@ -115,7 +115,7 @@ func (s *sender) end() error {
 	c := s.c
 	if c.opts.DryRun || s.items.n == 0 {
 		if c.opts.DryRun {
-			c.count(s.planned)
+			c.sum.There.add(s.planned)
 		}
 		return c.refused.exceed(c.limits.MaxRefused)
 	}
@@ -138,7 +138,7 @@ func (s *sender) end() error {
 		return fmt.Errorf("send entries: %w", err)
 	}
 	c.sum.PeerAfter = a.root
-	c.count(a.made)
+	c.sum.There.add(a.made)
 	c.refused.join(&a.refused)
 	for _, r := range a.refused.list() {
 		for _, k := range r.Keys {
@@ -146,12 +146,6 @@ func (s *sender) end() error {
 		}
 	}
 	return c.refused.exceed(c.limits.MaxRefused)
-}
-
-func (c *client) count(made Changes) {
-	c.sum.There.Added += made.Added
-	c.sum.There.Changed += made.Changed
-	c.sum.There.Deleted += made.Deleted
 }
 
 // pruneKeys is how many keys are deleted in one transaction.

@@ -279,15 +279,13 @@ func (s *server) changes() error {
 	if !s.opts.Write {
 		return fmt.Errorf("%w: it may only read this tree", ErrDenied)
 	}
-	in := itemReader{w: s.w, t: frameChanges, k: s.r.format().K, window: window{}, phase: "receive changes",
+	in := itemReader{w: s.w, t: frameChanges, k: s.r.format().K, phase: "receive changes",
 		allowed: func(k kind) bool { return k == changeAdd || k == changePut || k == changeDelete }}
 	var done Changes
 	var refused refusals
 	a := applier{r: s.r, accept: s.opts.Accept, made: &done, refused: &refused}
 	err := s.receive(&in, &a)
-	s.sum.Here.Added += done.Added
-	s.sum.Here.Changed += done.Changed
-	s.sum.Here.Deleted += done.Deleted
+	s.sum.Here.add(done)
 	s.refused.join(&refused)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ type source struct {
 
 	i    int    // range under way
 	key  []byte // in it: the last key read, nil at its start
-	buf  []byte
+	mem  arena
 	size int // bytes of what was read
 	list []item
 }
@@ -31,10 +31,8 @@ const (
 // read returns the next entries as items of kind itemValue, which are valid until the next call.
 // At the end there are none. A value over the limit is left out, as an itemTooLarge.
 func (s *source) read(limit int64, values bool) ([]item, error) {
-	s.list, s.buf, s.size = s.list[:0], s.buf[:0], 0
-	if cap(s.buf) > 2*sourceBytes {
-		s.buf = nil // of a large value
-	}
+	s.list, s.size = s.list[:0], 0
+	s.mem.reset(2 * sourceBytes)
 	err := s.r.view(func(tx *okra.Tx) error {
 		for s.i < s.keys.len() && s.size < sourceBytes && len(s.list) < sourceItems {
 			done, err := s.readRange(tx, s.keys.at(s.i), limit, values)
@@ -101,15 +99,9 @@ func (s *source) add(e okra.Entry, limit int64, values bool) {
 	s.list = append(s.list, i)
 }
 
-// keep copies b. What was kept before stays where it is when the buffer grows.
 func (s *source) keep(b []byte) []byte {
-	if len(s.buf)+len(b) > cap(s.buf) {
-		s.buf = make([]byte, 0, max(sourceBytes, len(b))+sourceBytes/8)
-	}
 	s.size += len(b) + 1
-	n := len(s.buf)
-	s.buf = append(s.buf, b...)
-	return s.buf[n:len(s.buf):len(s.buf)]
+	return s.mem.keep(b, sourceBytes+sourceBytes/8)
 }
 
 // lookUp returns the value under key and whether there is one.

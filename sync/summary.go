@@ -44,6 +44,13 @@ type Changes struct {
 	Deleted int64 `json:"deleted"`
 }
 
+// add adds those of o.
+func (c *Changes) add(o Changes) {
+	c.Added += o.Added
+	c.Changed += o.Changed
+	c.Deleted += o.Deleted
+}
+
 // Total returns the number of entries changed.
 func (c Changes) Total() int64 { return c.Added + c.Changed + c.Deleted }
 
