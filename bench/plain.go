@@ -88,7 +88,7 @@ func (p *Plain) get(key []byte) ([]byte, error) {
 func (p *Plain) each(fn func(key, value []byte)) error {
 	return p.Env.View(func(txn *lmdb.Txn) error {
 		txn.RawRead = true
-		return scan(txn, p.DBI, fn)
+		return Scan(txn, p.DBI, fn)
 	})
 }
 
@@ -97,8 +97,8 @@ func (p *Plain) close() error { return p.Close() }
 // Close closes the environment. No transaction may be under way.
 func (p *Plain) Close() error { return p.Env.Close() }
 
-// scan calls fn with all entries of dbi in key order.
-func scan(txn *lmdb.Txn, dbi lmdb.DBI, fn func(key, value []byte)) error {
+// Scan calls fn with all entries of dbi in key order.
+func Scan(txn *lmdb.Txn, dbi lmdb.DBI, fn func(key, value []byte)) error {
 	cursor, err := txn.OpenCursor(dbi)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func iteratePlain(p *Plain, _ *Batch) (Tally, error) {
 	var t Tally
 	err := p.Env.View(func(txn *lmdb.Txn) error {
 		txn.RawRead = true
-		return scan(txn, p.DBI, t.add)
+		return Scan(txn, p.DBI, t.add)
 	})
 	if err != nil {
 		return t, fmt.Errorf("iterate after %d entries: %w", t.Entries, err)

@@ -64,21 +64,7 @@ var (
 		lmdb: func(_ work, p *bench.Plain, _ input, t *tally) error {
 			return p.Env.View(func(txn *lmdb.Txn) error {
 				txn.RawRead = true
-				cursor, err := txn.OpenCursor(p.DBI)
-				if err != nil {
-					return err
-				}
-				defer cursor.Close()
-				for {
-					key, value, err := cursor.Get(nil, nil, lmdb.Next)
-					if lmdb.IsNotFound(err) {
-						return nil
-					}
-					if err != nil {
-						return err
-					}
-					t.read(key, value)
-				}
+				return bench.Scan(txn, p.DBI, t.read)
 			})
 		},
 	}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 
 	"github.com/okradb/okra-go/bench"
 	"github.com/okradb/okra-go/bench/suite"
@@ -128,11 +127,11 @@ func figures(first, s suite.SideResult, latency bool) []string {
 			bench.FormatFigure(one.Min)+" – "+bench.FormatFigure(one.Max))
 	}
 	if latency {
-		line = append(line, both(figureOrNone(first.P50), figureOrNone(s.P50)),
-			both(figureOrNone(first.P99), figureOrNone(s.P99)))
+		line = append(line, both(suite.FigureOrNone(first.P50), suite.FigureOrNone(s.P50)),
+			both(suite.FigureOrNone(first.P99), suite.FigureOrNone(s.P99)))
 	}
-	return append(line, both(sizeOrNone(first.PeakMemory), sizeOrNone(s.PeakMemory)),
-		both(sizeOrNone(first.FileSize), sizeOrNone(s.FileSize)))
+	return append(line, both(suite.SizeOrNone(first.PeakMemory), suite.SizeOrNone(s.PeakMemory)),
+		both(suite.SizeOrNone(first.FileSize), suite.SizeOrNone(s.FileSize)))
 }
 
 func both(a, b string) string {
@@ -145,20 +144,6 @@ func both(a, b string) string {
 		b = "–"
 	}
 	return a + " / " + b
-}
-
-func figureOrNone(x float64) string {
-	if x == 0 {
-		return ""
-	}
-	return bench.FormatFigure(x)
-}
-
-func sizeOrNone(bytes int64) string {
-	if bytes <= 0 {
-		return ""
-	}
-	return humanize.IBytes(uint64(bytes))
 }
 
 // formatRatio returns x with two decimals, or with two digits where these would not tell it.

@@ -141,23 +141,25 @@ func (s SideResult) figures(latency bool) []string {
 	}
 	line := []string{bench.FormatFigure(s.Median), bench.FormatFigure(s.Min), bench.FormatFigure(s.Max)}
 	if latency {
-		line = append(line, figureOrNone(s.P50), figureOrNone(s.P99))
+		line = append(line, FigureOrNone(s.P50), FigureOrNone(s.P99))
 	}
 	ratio := ""
 	if s.Verdict != "" {
 		ratio = bench.FormatRatio(s.Ratio)
 	}
-	return append(line, ratio, s.Verdict, sizeOrNone(s.PeakMemory), sizeOrNone(s.FileSize))
+	return append(line, ratio, s.Verdict, SizeOrNone(s.PeakMemory), SizeOrNone(s.FileSize))
 }
 
-func figureOrNone(x float64) string {
+// FigureOrNone returns x in few digits, or nothing if it is 0.
+func FigureOrNone(x float64) string {
 	if x == 0 {
 		return ""
 	}
 	return bench.FormatFigure(x)
 }
 
-func sizeOrNone(bytes int64) string {
+// SizeOrNone returns a number of bytes with its unit, or nothing if there is none.
+func SizeOrNone(bytes int64) string {
 	if bytes <= 0 {
 		return ""
 	}
@@ -180,34 +182,26 @@ func FormatData(data int64, ram uint64) string {
 // WriteText writes results for a terminal: the machine of the first, all tables, those of Derive
 // of s included, and the legend. Without results it writes nothing.
 func WriteText(w io.Writer, s Suite, results []Result) error {
-	if len(results) == 0 {
-		return nil
-	}
-	var out bytes.Buffer
-	for _, field := range results[0].Fields() {
-		fmt.Fprintf(&out, "%-13s%s\n", field[0], field[1])
-	}
-	for _, t := range s.Tables(results) {
-		fmt.Fprintf(&out, "\n%s\n", t.Title)
-		t.WriteText(&out)
-	}
-	fmt.Fprintf(&out, "\n%s\n", wrap(Legend, 98))
-	_, err := w.Write(out.Bytes())
-	return err
+	return s.write(w, results, "%-13s%s\n", "\n%s\n", bench.Table.WriteText)
 }
 
 // WriteMarkdown is [WriteText] in Markdown.
 func WriteMarkdown(w io.Writer, s Suite, results []Result) error {
+	return s.write(w, results, "- %s: %s\n", "\n### %s\n\n", bench.Table.WriteMarkdown)
+}
+
+// write writes results with the formats of a field of the machine and of a title.
+func (s Suite) write(w io.Writer, results []Result, field, title string, table func(bench.Table, *bytes.Buffer)) error {
 	if len(results) == 0 {
 		return nil
 	}
 	var out bytes.Buffer
-	for _, field := range results[0].Fields() {
-		fmt.Fprintf(&out, "- %s: %s\n", field[0], field[1])
+	for _, f := range results[0].Fields() {
+		fmt.Fprintf(&out, field, f[0], f[1])
 	}
 	for _, t := range s.Tables(results) {
-		fmt.Fprintf(&out, "\n### %s\n\n", t.Title)
-		t.WriteMarkdown(&out)
+		fmt.Fprintf(&out, title, t.Title)
+		table(t, &out)
 	}
 	fmt.Fprintf(&out, "\n%s\n", wrap(Legend, 98))
 	_, err := w.Write(out.Bytes())
