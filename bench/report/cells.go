@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-
 	"github.com/okradb/okra-go/bench"
 	"github.com/okradb/okra-go/bench/suite"
 )
