@@ -99,10 +99,8 @@ func formatSize(size suite.Size, n int) string {
 
 func runSuite(c *cli.Context, s suite.Suite) error {
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
-		// A closed terminal ends an hour's run in order, too.
-		ctx, stop := signal.NotifyContext(c.Context, syscall.SIGHUP)
-		defer stop()
-		c.Context = ctx
+		// A closed terminal ends an hour's run in order, too. As in main, it stays caught.
+		c.Context, _ = signal.NotifyContext(c.Context, syscall.SIGHUP)
 	}
 	write, err := suiteFormat(c, s)
 	if err != nil {

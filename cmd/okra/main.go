@@ -27,8 +27,9 @@ func run(args []string) int {
 	// Without this the runtime ends the program where it writes to a closed pipe, and the store
 	// is not closed.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	// The signals stay caught until the process ends: one that came again just before would change
+	// the exit code.
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal asks for an orderly end; a Ctrl-C after it ends the program at once. The
 	// other signals may come more than once by themselves, and change nothing then.
 	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })

@@ -294,6 +294,7 @@ func (s *serving) reloadOnHangup() (stop func()) {
 		}
 	}()
 	return func() {
+		signal.Ignore(syscall.SIGHUP) // one that comes while the process ends must not kill it
 		signal.Stop(hangup)
 		close(hangup)
 	}
