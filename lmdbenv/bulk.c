@@ -247,12 +247,59 @@ int okra_gather(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint
 	return 0;
 }
 
-// put stores one record and reports in effect what it replaced.
-static int put(MDB_cursor *c, item *it, uint32_t limit, uint8_t *effect) {
+int okra_floor(MDB_cursor *c, const char *batch, size_t size, okra_record *out) {
+	const char *end = batch + size;
+	MDB_val above = {0, NULL}; // key of the record after the answer, if known
+	okra_record floor = {0};
+	item q;
+	for (; batch < end; *out++ = floor) {
+		batch = next(batch, &q);
+		if (above.mv_size != 0 && compare(above, q.key.mv_data, q.key.mv_size) > 0)
+			continue;
+		MDB_val k = q.key, v;
+		int rc = mdb_cursor_get(c, &k, &v, SET_RANGE);
+		above = (MDB_val){0, NULL};
+		if (rc == NOTFOUND) {
+			rc = mdb_cursor_get(c, &k, &v, LAST);
+		} else if (rc == 0 && compare(k, q.key.mv_data, q.key.mv_size) != 0) {
+			above = k;
+			okra_walk w = okra_walk_begin(c, k);
+			rc = okra_walk_step(&w, PREV, &k, &v);
+		}
+		if (rc != 0 && rc != NOTFOUND)
+			return rc;
+		floor = rc ? (okra_record){0} : (okra_record){bytes(k), k.mv_size, bytes(v), v.mv_size};
+	}
+	return 0;
+}
+
+// note copies the hash of a value to old, or zeros if it has none.
+static void note(char *old, MDB_val v, size_t hash) {
+	if (v.mv_size >= hash)
+		copy(old, v.mv_data, hash);
+	else
+		memset(old, 0, hash);
+}
+
+// put stores one record and reports in effect what it replaced, and in old its hash or that of
+// the record before, unless old is NULL.
+static int put(MDB_cursor *c, item *it, size_t hash, uint32_t limit, uint8_t *effect, char *old_hash) {
 	MDB_val old = it->value;
 	int rc = mdb_cursor_put(c, &it->key, &old, NOOVERWRITE);
+	if (rc == 0 && old_hash != NULL) {
+		MDB_val k;
+		rc = mdb_cursor_get(c, &k, &old, PREV);
+		if (rc == NOTFOUND) {
+			rc = 0;
+			old.mv_size = 0;
+		}
+		if (rc == 0)
+			note(old_hash, old, hash);
+	}
 	if (rc != KEYEXIST)
 		return rc;
+	if (old_hash != NULL)
+		note(old_hash, old, hash);
 	*effect = OKRA_EXISTED;
 	if (boundary(old, limit))
 		*effect |= OKRA_BOUNDARY;
@@ -264,8 +311,9 @@ static int put(MDB_cursor *c, item *it, uint32_t limit, uint8_t *effect) {
 	return mdb_cursor_put(c, &it->key, &it->value, CURRENT);
 }
 
-// del deletes one record and reports in effect what it was.
-static int del(MDB_cursor *c, item *it, uint32_t limit, uint8_t *effect) {
+// del deletes one record and reports in effect what it was, and in old its hash unless that is
+// NULL.
+static int del(MDB_cursor *c, item *it, size_t hash, uint32_t limit, uint8_t *effect, char *old) {
 	MDB_val k = it->key, v;
 	int rc = mdb_cursor_get(c, &k, &v, SET);
 	if (rc == NOTFOUND) {
@@ -274,22 +322,28 @@ static int del(MDB_cursor *c, item *it, uint32_t limit, uint8_t *effect) {
 	}
 	if (rc)
 		return rc;
+	if (old != NULL)
+		note(old, v, hash);
 	*effect = OKRA_EXISTED;
 	if (boundary(v, limit))
 		*effect |= OKRA_BOUNDARY;
 	return mdb_cursor_del(c, 0);
 }
 
-int okra_apply(MDB_cursor *c, const char *batch, size_t size, uint32_t limit, uint8_t *effects) {
+int okra_apply(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint32_t limit,
+	uint8_t *effects, char *olds) {
 	const char *end = batch + size;
 	item it;
 	while (batch < end) {
 		batch = next(batch, &it);
 		*effects = 0;
-		int rc = it.del ? del(c, &it, limit, effects) : put(c, &it, limit, effects);
+		int rc = it.del ? del(c, &it, hash, limit, effects, olds)
+			: put(c, &it, hash, limit, effects, olds);
 		if (rc)
 			return rc;
 		effects++;
+		if (olds != NULL)
+			olds += hash;
 	}
 	return 0;
 }

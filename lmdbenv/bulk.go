@@ -12,6 +12,8 @@ package lmdbenv
 #cgo nocallback okra_scan
 #cgo noescape okra_gather
 #cgo nocallback okra_gather
+#cgo noescape okra_floor
+#cgo nocallback okra_floor
 #cgo noescape okra_apply
 #cgo nocallback okra_apply
 #cgo noescape okra_append
@@ -150,14 +152,25 @@ func (s *bulk) Gather(questions *tree.Batch, rule tree.Rule, out *tree.Gathered)
 	return nil
 }
 
+// Floor implements tree.Storage.
+func (s *bulk) Floor(keys *tree.Batch, out []tree.Record) error {
+	if err := s.fresh(); err != nil || keys.Len() == 0 {
+		return err
+	}
+	b, size := chars(keys.Bytes())
+	rows := (*C.okra_record)(unsafe.Pointer(&out[0]))
+	return codeError("mdb_cursor_get", int(C.okra_floor(s.c, b, size, rows)))
+}
+
 // Apply implements tree.Storage.
-func (s *bulk) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) error {
+func (s *bulk) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect, olds []byte) error {
 	if b.Len() == 0 {
 		return nil
 	}
 	p, size := chars(b.Bytes())
-	code := C.okra_apply(s.c, p, size, C.uint32_t(rule.Limit),
-		(*C.uint8_t)(unsafe.Pointer(&effects[0])))
+	hashes, _ := chars(olds)
+	code := C.okra_apply(s.c, p, size, C.size_t(rule.Len), C.uint32_t(rule.Limit),
+		(*C.uint8_t)(unsafe.Pointer(&effects[0])), hashes)
 	return s.wrote(code)
 }
 

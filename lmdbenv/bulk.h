@@ -66,9 +66,15 @@ typedef struct {
 int okra_gather(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint32_t limit,
 	char *hashes, size_t room, okra_run *runs, okra_gathered *out);
 
+// okra_floor sets out, for each key of the batch, to the last record at or below it, or to
+// nothing.
+int okra_floor(MDB_cursor *c, const char *batch, size_t size, okra_record *out);
+
 // okra_apply puts and deletes the records of the batch, in ascending order, and tells what each
-// found.
-int okra_apply(MDB_cursor *c, const char *batch, size_t size, uint32_t limit, uint8_t *effects);
+// found; in olds, unless that is NULL, with the first hash bytes of the value replaced or deleted
+// or, where there was none, of the value before it.
+int okra_apply(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint32_t limit,
+	uint8_t *effects, char *olds);
 
 // okra_append puts the records of the batch behind all that are stored.
 int okra_append(MDB_cursor *c, const char *batch, size_t size);

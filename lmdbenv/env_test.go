@@ -206,7 +206,7 @@ func TestStats(t *testing.T) {
 					b.Delete(0, []byte{byte(i)})
 				}
 			}
-			return s.Apply(&b, tree.Rule{Len: 4, Limit: 1}, make([]tree.Effect, b.Len()))
+			return s.Apply(&b, tree.Rule{Len: 4, Limit: 1}, make([]tree.Effect, b.Len()), nil)
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@ func freeList(t testing.TB) (content []byte, free int64) {
 					b.Put(0, key, nil, value)
 				}
 			}
-			return s.Apply(&b, tree.Rule{Len: 4, Limit: 1}, make([]tree.Effect, b.Len()))
+			return s.Apply(&b, tree.Rule{Len: 4, Limit: 1}, make([]tree.Effect, b.Len()), nil)
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -173,8 +173,27 @@ func short(key []byte) error {
 	return fmt.Errorf("%w: record %x is shorter than its hash", tree.ErrCorrupt, key)
 }
 
+// Floor implements tree.Storage.
+func (p *portable) Floor(keys *tree.Batch, out []tree.Record) error {
+	if err := p.fresh(); err != nil {
+		return err
+	}
+	for i, at := 0, 0; ; i++ {
+		q, next, ok := keys.Next(at)
+		if !ok {
+			return nil
+		}
+		at = next
+		k, v, err := p.seek(tree.AtOrBefore, q.Key)
+		if err != nil && !lmdb.IsNotFound(err) {
+			return classify("find record", err)
+		}
+		out[i] = tree.Record{Key: k, Value: v}
+	}
+}
+
 // Apply implements tree.Storage.
-func (p *portable) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) error {
+func (p *portable) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect, olds []byte) error {
 	for i, at := 0, 0; ; i++ {
 		item, next, ok := b.Next(at)
 		if !ok {
@@ -182,7 +201,11 @@ func (p *portable) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) e
 		}
 		at = next
 		var err error
-		if effects[i], err = p.applyOne(item, rule); err != nil {
+		var old []byte
+		if olds != nil {
+			old = olds[i*rule.Len:][:rule.Len]
+		}
+		if effects[i], err = p.applyOne(item, rule, old); err != nil {
 			return p.failed("write", err)
 		}
 	}
@@ -194,17 +217,28 @@ func (p *portable) failed(doing string, err error) error {
 	return classify(doing, err)
 }
 
-func (p *portable) applyOne(item tree.Item, rule tree.Rule) (tree.Effect, error) {
+// applyOne writes one record. It sets hash, unless that is nil, to the hash of the record replaced
+// or of that before.
+func (p *portable) applyOne(item tree.Item, rule tree.Rule, hash []byte) (tree.Effect, error) {
 	_, old, err := p.cur.Get(item.Key, nil, lmdb.SetKey)
 	if lmdb.IsNotFound(err) {
 		if item.Delete {
 			return tree.Unchanged, nil
 		}
-		return 0, p.cur.Put(item.Key, item.Value, 0)
+		if err := p.cur.Put(item.Key, item.Value, 0); err != nil || hash == nil {
+			return 0, err
+		}
+		_, old, err = p.cur.Get(nil, nil, lmdb.Prev)
+		if err != nil && !lmdb.IsNotFound(err) {
+			return 0, err
+		}
+		note(hash, old)
+		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
+	note(hash, old)
 	effect := tree.Existed
 	if len(old) >= 4 && rule.Boundary(old) {
 		effect |= tree.WasBoundary
@@ -216,6 +250,15 @@ func (p *portable) applyOne(item tree.Item, rule tree.Rule) (tree.Effect, error)
 		return effect | tree.Unchanged, nil
 	}
 	return effect, p.cur.Put(item.Key, item.Value, lmdb.Current)
+}
+
+// note copies the hash that begins value to hash, or zeros if it is too short.
+func note(hash, value []byte) {
+	if len(value) < len(hash) {
+		clear(hash)
+		return
+	}
+	copy(hash, value)
 }
 
 // Append implements tree.Storage.

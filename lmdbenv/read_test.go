@@ -61,7 +61,7 @@ func TestRenewedRead(t *testing.T) {
 						return err
 					}
 					rule := tree.Rule{Len: 4, Limit: 1}
-					return errors.Join(s.Apply(&b, rule, effects), m.Apply(&b, rule, effects))
+					return errors.Join(s.Apply(&b, rule, effects, nil), m.Apply(&b, rule, effects, nil))
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -166,7 +166,7 @@ func TestShortAndAbsentRecords(t *testing.T) {
 			b.Reset()
 			b.Put(0, []byte("short"), nil, []byte("now it is long"))
 			b.Delete(1, nil)
-			if err := s.Apply(&b, rule, effects); err != nil {
+			if err := s.Apply(&b, rule, effects, nil); err != nil {
 				t.Errorf("%s: Apply over short records gives %v", name, err)
 			}
 			if effects[0] != tree.Existed || effects[1] != tree.Existed {

@@ -18,6 +18,7 @@ type DB struct {
 	env   *lmdbenv.Env
 	main  *Table
 	group group
+	cache cache
 
 	snapshots snapshots
 }
@@ -74,6 +75,7 @@ func Attach(env *lmdb.Env, opts *Options) (*DB, error) {
 
 func newDB(env *lmdbenv.Env, opts *Options) (*DB, error) {
 	db := &DB{env: env}
+	db.cache.open(opts.CacheSize)
 	var err error
 	db.main, err = db.open(opts.Table, opts.format())
 	return db, err

@@ -119,13 +119,25 @@ func (s *trashing) Gather(questions *tree.Batch, rule tree.Rule, out *tree.Gathe
 	return err
 }
 
+// Floor implements tree.Storage.
+func (s *trashing) Floor(keys *tree.Batch, out []tree.Record) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	err := s.Storage.Floor(keys, out)
+	for i := range out[:keys.Len()] {
+		out[i] = tree.Record{Key: s.lend(out[i].Key), Value: s.lend(out[i].Value)}
+	}
+	return err
+}
+
 // Apply implements tree.Storage.
-func (s *trashing) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) error {
+func (s *trashing) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect, olds []byte) error {
 	if err := s.check(); err != nil {
 		return err
 	}
 	s.spoil()
-	return s.Storage.Apply(b, rule, effects)
+	return s.Storage.Apply(b, rule, effects, olds)
 }
 
 // Append implements tree.Storage.

@@ -63,6 +63,12 @@ type Options struct {
 	// be made again, and call Sync at the end.
 	NoSync bool
 
+	// CacheSize bounds the memory for nodes that were read or written, in bytes: with it a write
+	// need not read the siblings of what it changes, which counts most where values are large. A
+	// tree needs about 17 bytes for an entry, with hashes of 16 bytes; nothing is cached with
+	// shorter ones. Zero means 32 MiB, a negative size no cache.
+	CacheSize int
+
 	// FileMode is given to files that are made, before umask. Zero means 0o644.
 	FileMode fs.FileMode
 }

@@ -47,6 +47,7 @@ type Tx struct {
 	writes bool          // it may write
 	buf    *tree.Buffers // of tree; nil if it may not
 	lend   lender        // of tree's bytes
+	nodes  *tree.Cache   // in first: what trees that are written remember, or nil
 
 	first *Tx   // the Tx of the DB's own tree in this transaction
 	more  []*Tx // in first: those of other tables
@@ -89,7 +90,10 @@ func (tx *Tx) open() {
 	tx.tree = tree.New(tx.lend.storage(tx, s), tx.table.format, tx.buf)
 	if tx != tx.first {
 		tx.tree.Beside(tx.first.tree)
+	} else if tx.writes {
+		tx.nodes = tx.db.cache.take()
 	}
+	tx.tree.Remember(tx.first.nodes)
 	if err != nil {
 		tx.tree.Close(err)
 	}
@@ -123,6 +127,7 @@ func (tx *Tx) lost() error {
 // close ends the use of every tree in the transaction.
 func (tx *Tx) close() {
 	tx.done = true
+	tx.db.cache.giveBack(tx.nodes)
 	for _, o := range append(tx.more, tx) {
 		o.tree.Close(ErrTxDone)
 		o.lend.end()

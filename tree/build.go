@@ -32,8 +32,12 @@ func (t *Tree) applyPending() error {
 	}
 	l := leaves{t: t, refs: refs}
 	if !t.whole {
+		k, err := t.kept()
+		if err != nil {
+			return err
+		}
 		l.out = &b.changed
-		l.out.reset()
+		l.out.reset(k)
 	} else if follows, err := t.follows(refs[0]); err != nil {
 		return err
 	} else {
@@ -112,6 +116,8 @@ type parents struct {
 	level byte
 	from  []byte // the record key of the child to go on at, which begins a node
 	key   []byte // the record key of the first child of the node under way
+
+	children, bytes int // read so far, and of what size
 }
 
 // fill reads the children of whole nodes, until enough of their hashes wait in j. A node is
@@ -147,6 +153,8 @@ func (p *parents) child(j *job, rec Record) (full bool, err error) {
 	if len(rec.Value) < k {
 		return false, corruptRecord(rec.Key)
 	}
+	p.children++
+	p.bytes += len(rec.Key) + len(rec.Value)
 	if p.key == nil {
 		p.key = bytes.Clone(rec.Key)
 	} else if p.t.rule.Boundary(rec.Value) {
@@ -185,4 +193,9 @@ func (p *parents) wide(j *job) error {
 
 func (p *parents) hash(j *job) { j.hashNodes(p.t) }
 
-func (p *parents) apply(j *job) error { return p.t.s.Append(&j.batch) }
+func (p *parents) apply(j *job) error {
+	if p.level == 0 && p.t.cache != nil && p.bytes >= cacheRecord*p.children {
+		j.remember(p.t, nil, nil)
+	}
+	return p.t.s.Append(&j.batch)
+}

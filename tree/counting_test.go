@@ -13,6 +13,7 @@ import (
 type counting struct {
 	tree.Storage
 	read    int // records that an answer is made of
+	leaves  int // of these, leaves whose hashes were gathered
 	written int // records put or deleted that were not so before
 	asked   int // records handed to Apply and Append
 }
@@ -31,11 +32,19 @@ func (s *counting) Scan(start tree.Start, from, stop []byte, out []tree.Record) 
 func (s *counting) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
 	err := s.Storage.Gather(starts, rule, out)
 	s.read += len(out.Hashes) / rule.Len
+	if q, _, ok := starts.Next(0); ok && q.Key[0] == 0 {
+		s.leaves += len(out.Hashes) / rule.Len
+	}
 	return err
 }
 
-func (s *counting) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) error {
-	err := s.Storage.Apply(b, rule, effects)
+func (s *counting) Floor(keys *tree.Batch, out []tree.Record) error {
+	s.read += keys.Len()
+	return s.Storage.Floor(keys, out)
+}
+
+func (s *counting) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect, olds []byte) error {
+	err := s.Storage.Apply(b, rule, effects, olds)
 	s.asked += b.Len()
 	for _, e := range effects[:b.Len()] {
 		if e&tree.Unchanged == 0 {

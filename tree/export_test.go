@@ -1,7 +1,17 @@
 package tree
 
-// Small flushes are hashed by two goroutines in the tests, as only large ones are otherwise.
-func init() { aloneMost = 32 << 10 }
+// Small flushes are hashed by two goroutines in the tests, as only large ones are otherwise, and
+// small leaves are enough for a cache.
+func init() {
+	aloneMost = 32 << 10
+	cacheRecord = 0
+}
+
+// SmallCache returns a Cache that forgets after some nodes of a few children.
+func SmallCache() *Cache { return &Cache{most: 1, chunk: 1 << 10} }
+
+// Knows reports whether c remembers the node with a hash.
+func (c *Cache) Knows(hash []byte) bool { return c.children(hash) != nil }
 
 // SmallBuffers returns Buffers whose jobs hold n bytes of child hashes, so that nodes of a few
 // children are as wide as nodes of thousands are otherwise.
@@ -15,3 +25,13 @@ func SmallBuffers(n int) *Buffers {
 
 // Settle applies the writes that wait to level 0, as a scan does before it begins.
 func (t *Tree) Settle() error { return t.settle() }
+
+// Bytes returns the size of what c holds.
+func (c *Cache) Bytes() (n int) {
+	for _, g := range []generation{c.young, c.old} {
+		for _, chunk := range g.chunks {
+			n += len(chunk)
+		}
+	}
+	return n
+}

@@ -154,7 +154,7 @@ func FuzzHistory(f *testing.F) {
 		if format.K > tree.MaxHash {
 			return
 		}
-		h := fuzzHistory{m: &treetest.Memory{}, c: content{}, data: data[1:]}
+		h := fuzzHistory{m: &treetest.Memory{}, c: content{}, data: data[1:], cache: tree.SmallCache()}
 		var err error
 		if h.f, err = tree.Create(h.m, format); err != nil {
 			t.Fatal(err)
@@ -179,6 +179,8 @@ type fuzzHistory struct {
 	c    content
 	data []byte
 
+	cache *tree.Cache // of all transactions
+
 	saved        *treetest.Memory // as the last commit left it
 	savedContent content
 }
@@ -187,6 +189,7 @@ type fuzzHistory struct {
 func (h *fuzzHistory) begin() {
 	h.saved, h.savedContent = h.m.Clone(), maps.Clone(h.c)
 	h.tr = tree.New(&treetest.Trashing{Storage: h.m}, h.f, tree.SmallBuffers(5*h.f.K))
+	h.tr.Remember(h.cache)
 }
 
 func (h *fuzzHistory) next() int {

@@ -76,9 +76,16 @@ func history(seed uint64, f tree.Format, rounds, keys int) error {
 	h := treetest.NewHistory(seed, f, keys)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	buf := tree.SmallBuffers(f.K * (2 + int(seed%4)*40)) // some nodes do not fit
+	cache := tree.SmallCache()
+	if rng.IntN(2) == 0 {
+		cache = tree.NewCache(1 << 20)
+	}
 	for round := range rounds {
 		before, leaves := m.Clone(), maps.Clone(h.Leaves)
 		tr := tree.New(&treetest.Trashing{Storage: m}, f, buf)
+		if rng.IntN(8) > 0 { // else a writer that does without
+			tr.Remember(cache)
+		}
 		for range 1 + rng.IntN(3) {
 			if err := h.Write(tr, keys); err != nil {
 				return fmt.Errorf("round %d: %w", round, err)

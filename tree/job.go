@@ -1,6 +1,9 @@
 package tree
 
-import "runtime"
+import (
+	"runtime"
+	"slices"
+)
 
 // A job is one step of a flush: records that are hashed, on a second processor where there is
 // one, and then applied.
@@ -8,8 +11,10 @@ type job struct {
 	batch   Batch
 	isB     []bool // for each item of batch: it will be a boundary
 	effects []Effect
+	olds    []byte // hashes of what it replaced
 
-	refs []ref // the writes that become leaves
+	refs   []ref  // the writes that become leaves
+	joined []byte // what their hashes are taken of
 
 	got  Gathered // the children of the nodes in batch
 	ends []int    // where those of each end
@@ -43,12 +48,75 @@ func (j *job) reset() {
 	j.size = 0
 }
 
-// slots returns j.effects with room for every item of the batch.
-func (j *job) slots() []Effect {
-	if n := j.batch.Len(); cap(j.effects) < n {
-		j.effects = make([]Effect, n+n/2)
+// write applies a batch to t. It returns what each item found, and the hashes of that if they
+// are wanted; both are valid until the next write.
+func (j *job) write(t *Tree, b *Batch, hashes bool) (effects []Effect, olds []byte, err error) {
+	n := b.Len()
+	effects = slices.Grow(j.effects[:0], n)[:n]
+	if hashes {
+		olds = slices.Grow(j.olds[:0], n*t.rule.Len)[:n*t.rule.Len]
+		j.olds = olds
 	}
-	return j.effects[:j.batch.Len()]
+	j.effects = effects
+	return effects, olds, t.s.Apply(b, t.rule, effects, olds)
+}
+
+// apply writes the batch of nodes and lists in out what it changed. The cache is to remember them
+// if remember says so.
+func (j *job) apply(t *Tree, out *changes, remember bool) error {
+	effects, olds, err := j.write(t, &j.batch, remember)
+	if err != nil {
+		return err
+	}
+	j.report(effects, olds, out)
+	if remember {
+		j.remember(t, effects, olds)
+	}
+	return nil
+}
+
+// remember enters the nodes of j in the cache. Where olds is not nil, the nodes with these hashes
+// were in their place.
+func (j *job) remember(t *Tree, effects []Effect, olds []byte) {
+	k, begin := t.rule.Len, 0
+	for i, run := range j.got.Runs {
+		var old []byte
+		if olds != nil && effects[i]&Existed != 0 {
+			old = olds[i*k:][:k]
+		}
+		t.cache.put(old, j.sums[i*k:][:k], j.got.Hashes[begin:run.End])
+		begin = run.End
+	}
+}
+
+// report adds to out what the batch of j changed.
+func (j *job) report(effects []Effect, olds []byte, out *changes) {
+	for i, at := 0, 0; ; i++ {
+		item, next, ok := j.batch.Next(at)
+		if !ok {
+			return
+		}
+		at = next
+		if effects[i]&Unchanged != 0 {
+			continue
+		}
+		key := item.Key[1:]
+		anchor := len(key) == 0
+		ch := change{
+			key:   key,
+			was:   anchor || effects[i]&WasBoundary != 0,
+			is:    anchor || j.isB[i],
+			gone:  item.Delete,
+			added: effects[i]&Existed == 0,
+		}
+		if k := out.k; k > 0 {
+			ch.old = olds[i*k:][:k]
+			if !ch.gone {
+				ch.hash = item.Value[:k]
+			}
+		}
+		out.add(ch)
+	}
 }
 
 // A stage is one kind of work that a flush does, job by job.

@@ -1,6 +1,10 @@
 package tree
 
-import "github.com/zeebo/blake3"
+import (
+	"slices"
+
+	"github.com/zeebo/blake3"
+)
 
 // leaves is the stage that turns the writes that wait into records of level 0.
 type leaves struct {
@@ -22,8 +26,27 @@ func (l *leaves) fill(j *job) (more bool, err error) {
 	return len(l.refs) > 0, nil
 }
 
+// hash makes the batch. Where many values are to be hashed at once, what the hashes are taken of
+// is copied side by side first.
 func (l *leaves) hash(j *job) {
 	k := l.t.format.K
+	j.joined, j.ends = j.joined[:0], j.ends[:0]
+	if len(j.refs) >= manyLeast && l.t.hasher != nil {
+		for _, r := range j.refs {
+			if w := l.t.buf.pending.at(r.chunk, r.off, k); w.mark < markHash {
+				j.joined = append(j.joined, w.whole...)
+				j.ends = append(j.ends, len(j.joined))
+			}
+		}
+	}
+	sums := j.sums[:0]
+	if len(j.ends) > 0 {
+		sums = slices.Grow(sums, len(j.ends)*k)[:len(j.ends)*k]
+		j.sums = sums
+		if !l.t.hasher.HashMany(j.joined, j.ends, k, sums) {
+			sums = nil
+		}
+	}
 	for _, r := range j.refs {
 		w := l.t.buf.pending.at(r.chunk, r.off, k)
 		switch w.mark {
@@ -37,9 +60,15 @@ func (l *leaves) hash(j *job) {
 			j.batch.Put(0, w.key, w.value, nil)
 			j.isB = append(j.isB, l.t.rule.Boundary(w.value))
 		default:
-			sum := blake3.Sum256(w.whole)
-			j.batch.Put(0, w.key, sum[:k], w.value)
-			j.isB = append(j.isB, l.t.rule.Boundary(sum[:]))
+			var sum []byte
+			if len(sums) > 0 {
+				sum, sums = sums[:k], sums[k:]
+			} else {
+				whole := blake3.Sum256(w.whole)
+				sum = whole[:k]
+			}
+			j.batch.Put(0, w.key, sum, w.value)
+			j.isB = append(j.isB, l.t.rule.Boundary(sum))
 		}
 	}
 }
@@ -48,34 +77,13 @@ func (l *leaves) apply(j *job) error {
 	if l.append {
 		return l.t.s.Append(&j.batch)
 	}
-	effects := j.slots()
-	if err := l.t.s.Apply(&j.batch, l.t.rule, effects); err != nil {
-		return err
+	out := l.out
+	if out == nil {
+		out = &changes{}
 	}
-	if l.out != nil {
-		j.report(effects, l.out)
+	effects, olds, err := j.write(l.t, &j.batch, out.k > 0)
+	if err == nil && l.out != nil {
+		j.report(effects, olds, out)
 	}
-	return nil
-}
-
-// report adds to out what the batch of j changed.
-func (j *job) report(effects []Effect, out *changes) {
-	for i, at := 0, 0; ; i++ {
-		item, next, ok := j.batch.Next(at)
-		if !ok {
-			return
-		}
-		at = next
-		if effects[i]&Unchanged != 0 {
-			continue
-		}
-		key := item.Key[1:]
-		anchor := len(key) == 0
-		out.add(change{
-			key:  key,
-			was:  anchor || effects[i]&WasBoundary != 0,
-			is:   anchor || j.isB[i],
-			gone: item.Delete,
-		})
-	}
+	return err
 }

@@ -65,30 +65,35 @@ func (t *Tree) truncate(level byte) error {
 
 // applyDeletes applies b and returns what each item found.
 func (t *Tree) applyDeletes(b *Batch) ([]Effect, error) {
-	j := &t.buf.jobs[0]
-	if cap(j.effects) < b.Len() {
-		j.effects = make([]Effect, b.Len())
-	}
-	effects := j.effects[:b.Len()]
-	return effects, t.s.Apply(b, t.rule, effects)
+	effects, _, err := t.buf.jobs[0].write(t, b, false)
+	return effects, err
 }
 
 // raise takes the changes of a level to the level above, and sets out to its changes.
 func (t *Tree) raise(level byte, in, out *changes) error {
-	gone := &t.buf.gone
-	gone.reset()
-	if err := t.deleteVanished(level+1, in, gone); err != nil {
+	b := t.buf
+	b.gone.reset(0)
+	if err := t.deleteVanished(level+1, in, &b.gone); err != nil {
 		return err
 	}
-	out.reset()
-	r := &t.buf.nodes
-	r.begin(t, level, in, out)
-	if err := run(r, &t.buf.jobs, t.crew); err != nil {
-		return err
+	out.reset(0)
+	if in.k > 0 {
+		b.rest.reset(in.k)
+		b.known.begin(t, level, in, out, &b.rest)
+		if err := run(&b.known, &b.jobs, t.crew); err != nil {
+			return err
+		}
+		in = &b.rest
 	}
-	if gone.n > 0 {
-		out.merge(gone, &t.buf.merged)
+	if in.n > 0 {
+		b.others.reset(0)
+		b.nodes.begin(t, level, in, &b.others)
+		if err := run(&b.nodes, &b.jobs, t.crew); err != nil {
+			return err
+		}
+		out.merge(&b.others, &b.merged)
 	}
+	out.merge(&b.gone, &b.merged)
 	return nil
 }
 
@@ -310,12 +315,7 @@ func (j *job) hashNodes(t *Tree) {
 }
 
 func (r *nodes) apply(j *job) error {
-	effects := j.slots()
-	if err := r.t.s.Apply(&j.batch, r.t.rule, effects); err != nil {
-		return err
-	}
-	j.report(effects, r.out)
-	return nil
+	return j.apply(r.t, r.out, r.in.k > 0)
 }
 
 // room empties g and gives it its memory.
@@ -328,7 +328,14 @@ func (g *Gathered) room() {
 
 // merge adds the changes of o, none of whose keys c has, by way of the list tmp.
 func (c *changes) merge(o, tmp *changes) {
-	tmp.reset()
+	switch {
+	case o.n == 0:
+		return
+	case c.n == 0:
+		*c, *o = *o, *c
+		return
+	}
+	tmp.reset(c.k)
 	a, anext, aok := c.next(0)
 	b, bnext, bok := o.next(0)
 	for aok || bok {

@@ -24,10 +24,18 @@ type Storage interface {
 	// for its hash.
 	Gather(questions *Batch, rule Rule, out *Gathered) error
 
+	// Floor sets out[i] to the last record at or below the i-th key of keys, which ascend, or to
+	// the zero Record if there is none. len(out) is at least keys.Len().
+	Floor(keys *Batch, out []Record) error
+
 	// Apply puts and deletes the records of b, whose keys ascend strictly, and sets effects[i]
 	// to what the i-th found. Deleting an absent record and putting a value that is stored
 	// already write nothing. len(effects) is at least b.Len().
-	Apply(b *Batch, rule Rule, effects []Effect) error
+	//
+	// Unless olds is nil, it has room for b.Len() hashes, and the i-th is set to that of the
+	// record replaced or deleted or, for a record put where there was none, of the record before
+	// it: zeros if that is absent or too short. For a delete that finds nothing it is left alone.
+	Apply(b *Batch, rule Rule, effects []Effect, olds []byte) error
 
 	// Append puts the records of b, whose keys ascend strictly and follow every record stored.
 	Append(b *Batch) error

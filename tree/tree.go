@@ -18,6 +18,7 @@ type Tree struct {
 	rule     Rule
 	readOnly bool
 	buf      *Buffers
+	cache    *Cache // nil if there is none for hashes of this length
 
 	// whole says that level 0 is all there is: a bulk load put the leaves and took the levels
 	// above and the header away, to be built from the leaves by the next flush.
@@ -41,7 +42,9 @@ type Buffers struct {
 	jobs        [jobsAhead]job
 
 	changed, raised, gone, merged changes // of two levels at a time
+	rest, others                  changes // parts of such lists
 
+	known   known
 	nodes   nodes
 	deletes Batch
 	records [256]Record
@@ -64,6 +67,31 @@ func New(s Storage, f Format, buf *Buffers) *Tree {
 		buf.pending.reset()
 	}
 	return t
+}
+
+// Remember has t look for nodes in c, and enter them there. No other tree may use c meanwhile.
+func (t *Tree) Remember(c *Cache) {
+	if c.serves(t.format.K) {
+		t.cache = c
+	}
+}
+
+// kept returns the length of the hashes to keep of the leaves that the waiting writes change, for
+// the cache: 0 if the children of a node are so small, or so many of them change, that they are
+// as soon read.
+func (t *Tree) kept() (int, error) {
+	p := &t.buf.pending
+	if t.cache == nil || p.n > editedMost || p.bytes < cacheRecord*p.n {
+		return 0, nil
+	}
+	if p.n <= jobItems {
+		return t.rule.Len, nil
+	}
+	n, err := t.s.Count()
+	if int64(p.n) > n/int64(t.format.Q)*editsMost/2 {
+		return 0, err
+	}
+	return t.rule.Len, err
 }
 
 // Release gives back the memory of b that only a large transaction needs, at its end.
@@ -126,7 +154,7 @@ func Create(s Storage, want Format) (Format, error) {
 	empty := EmptyHash(f.K)
 	b.Put(0, nil, empty.Bytes(), nil)
 	var effects [1]Effect
-	if err := s.Apply(&b, f.Rule(), effects[:]); err != nil {
+	if err := s.Apply(&b, f.Rule(), effects[:], nil); err != nil {
 		return Format{}, err
 	}
 	return f, putHeader(s, f)
@@ -136,7 +164,7 @@ func putHeader(s Storage, f Format) error {
 	var b Batch
 	b.Put(headerLevel, nil, nil, EncodeHeader(f))
 	var effects [1]Effect
-	return s.Apply(&b, f.Rule(), effects[:])
+	return s.Apply(&b, f.Rule(), effects[:], nil)
 }
 
 // Beside tells t that it is in one transaction with o: what either writes moves records that the

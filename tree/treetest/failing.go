@@ -59,9 +59,14 @@ func (s *Failing) Gather(starts *tree.Batch, rule tree.Rule, out *tree.Gathered)
 	return s.call(func() error { return s.Storage.Gather(starts, rule, out) })
 }
 
+// Floor implements tree.Storage.
+func (s *Failing) Floor(keys *tree.Batch, out []tree.Record) error {
+	return s.call(func() error { return s.Storage.Floor(keys, out) })
+}
+
 // Apply implements tree.Storage.
-func (s *Failing) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) error {
-	return s.call(func() error { return s.Storage.Apply(b, rule, effects) })
+func (s *Failing) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect, olds []byte) error {
+	return s.call(func() error { return s.Storage.Apply(b, rule, effects, olds) })
 }
 
 // Append implements tree.Storage.

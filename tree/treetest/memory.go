@@ -136,8 +136,27 @@ func (m *Memory) begins(i int, first byte, rule tree.Rule) bool {
 	return r.Key[0] != first || len(r.Key) == 1 || len(r.Value) >= 4 && rule.Boundary(r.Value)
 }
 
+// Floor implements tree.Storage.
+func (m *Memory) Floor(keys *tree.Batch, out []tree.Record) error {
+	for i, at := 0, 0; ; i++ {
+		q, next, ok := keys.Next(at)
+		if !ok {
+			return nil
+		}
+		at = next
+		j, equal := m.at(q.Key)
+		if !equal {
+			j--
+		}
+		out[i] = tree.Record{}
+		if j >= 0 {
+			out[i] = m.records[j]
+		}
+	}
+}
+
 // Apply implements tree.Storage.
-func (m *Memory) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) error {
+func (m *Memory) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect, olds []byte) error {
 	for i, at := 0, 0; ; i++ {
 		item, next, ok := b.Next(at)
 		if !ok {
@@ -150,6 +169,19 @@ func (m *Memory) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) err
 			effects[i] = tree.Existed
 			if v := m.records[j].Value; len(v) >= rule.Len && rule.Boundary(v) {
 				effects[i] |= tree.WasBoundary
+			}
+		}
+		if olds != nil {
+			before := j
+			if !found && !item.Delete {
+				before--
+			}
+			hash := olds[i*rule.Len:][:rule.Len]
+			clear(hash)
+			if found || before >= 0 && !item.Delete {
+				if v := m.records[before].Value; len(v) >= rule.Len {
+					copy(hash, v)
+				}
 			}
 		}
 		same := found && !item.Delete && bytes.Equal(m.records[j].Value, item.Value)

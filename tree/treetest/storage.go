@@ -25,7 +25,7 @@ func CheckStorage(s tree.Storage, seed uint64, rounds int) error {
 		fn   func() error
 	}{
 		{"apply", c.apply}, {"get", c.get}, {"scan", c.scan},
-		{"gather", c.gather}, {"count", c.count},
+		{"floor", c.floor}, {"gather", c.gather}, {"count", c.count},
 	}
 	for round := range rounds {
 		for _, step := range steps {
@@ -111,14 +111,52 @@ func (c *storageCheck) apply() error {
 		}
 	}
 	got, want := make([]tree.Effect, b.Len()), make([]tree.Effect, b.Len())
-	if err := c.m.Apply(&b, c.rule, want); err != nil {
+	var gotOlds, wantOlds []byte
+	if c.rng.IntN(4) > 0 {
+		gotOlds = bytes.Repeat([]byte{0xa5}, b.Len()*c.rule.Len)
+		wantOlds = make([]byte, len(gotOlds))
+	}
+	if err := c.m.Apply(&b, c.rule, want, wantOlds); err != nil {
 		return err
 	}
-	if err := c.s.Apply(&b, c.rule, got); err != nil {
+	if err := c.s.Apply(&b, c.rule, got, gotOlds); err != nil {
 		return err
 	}
 	if !slices.Equal(got, want) {
 		return fmt.Errorf("effects %v, want %v", got, want)
+	}
+	for i, at := 0, 0; wantOlds != nil && i < b.Len(); i++ {
+		item, next, _ := b.Next(at)
+		at = next
+		if item.Delete && want[i]&tree.Existed == 0 {
+			continue // nothing was found that could have a hash
+		}
+		got, want := gotOlds[i*c.rule.Len:][:c.rule.Len], wantOlds[i*c.rule.Len:][:c.rule.Len]
+		if !bytes.Equal(got, want) {
+			return fmt.Errorf("old hash of %x is %x, want %x", item.Key, got, want)
+		}
+	}
+	return nil
+}
+
+func (c *storageCheck) floor() error {
+	var b tree.Batch
+	for _, k := range c.keys(1 + c.rng.IntN(40)) {
+		b.At(k[0], k[1:])
+	}
+	got, want := make([]tree.Record, b.Len()), make([]tree.Record, b.Len())
+	if err := c.m.Floor(&b, want); err != nil {
+		return err
+	}
+	if err := c.s.Floor(&b, got); err != nil {
+		return err
+	}
+	for i, at := 0, 0; i < b.Len(); i++ {
+		item, next, _ := b.Next(at)
+		at = next
+		if !bytes.Equal(got[i].Key, want[i].Key) || !bytes.Equal(got[i].Value, want[i].Value) {
+			return fmt.Errorf("floor of %x is %x, want %x", item.Key, got[i].Key, want[i].Key)
+		}
 	}
 	return nil
 }

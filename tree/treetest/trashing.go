@@ -56,10 +56,19 @@ func (s *Trashing) Gather(questions *tree.Batch, rule tree.Rule, out *tree.Gathe
 	return err
 }
 
+// Floor implements tree.Storage.
+func (s *Trashing) Floor(keys *tree.Batch, out []tree.Record) error {
+	err := s.Storage.Floor(keys, out)
+	for i := range out[:keys.Len()] {
+		out[i] = tree.Record{Key: s.lend(out[i].Key), Value: s.lend(out[i].Value)}
+	}
+	return err
+}
+
 // Apply implements tree.Storage.
-func (s *Trashing) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect) error {
+func (s *Trashing) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect, olds []byte) error {
 	s.Spoil()
-	return s.Storage.Apply(b, rule, effects)
+	return s.Storage.Apply(b, rule, effects, olds)
 }
 
 // Append implements tree.Storage.
