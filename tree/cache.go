@@ -40,10 +40,10 @@ const (
 // variable for tests.
 var cacheRecord = 200
 
-// NewCache returns an empty Cache for about limit bytes of memory, and half a MiB at least, which
-// it takes as it fills.
+// NewCache returns an empty Cache for about limit bytes of memory, but at least half a MiB and at
+// most 2 GiB, which it takes as it fills.
 func NewCache(limit int) *Cache {
-	return &Cache{chunk: cacheChunk, most: max(1, limit/2/cacheChunk)}
+	return &Cache{chunk: cacheChunk, most: min(max(1, limit/2/cacheChunk), 1<<30/cacheChunk)}
 }
 
 // serves reports whether c can remember nodes with hashes of k bytes.

@@ -112,9 +112,11 @@ func TestEveryStorageCallFails(t *testing.T) {
 				start, f := c.start.build(t, tree.Format{Q: c.q})
 				saved := deepClone(start)
 				buf := tree.SmallBuffers(8 * f.K) // so that some nodes need several calls
+				cache := tree.NewCache(1 << 20)   // of all transactions, failed ones too
 				for n := 1; ; n += step {
 					s := &treetest.Failing{Storage: start.Clone(), At: n, Done: done}
 					tr := tree.New(s, f, buf)
+					tr.Remember(cache)
 					err := errors.Join(c.run(tr), tr.Flush())
 					if !s.Failed() {
 						if err != nil {
@@ -133,6 +135,7 @@ func TestEveryStorageCallFails(t *testing.T) {
 					t.Fatal("the records before the transaction have changed")
 				}
 				tr := tree.New(start, f, buf) // memory that failed transactions have used
+				tr.Remember(cache)
 				if err := errors.Join(c.run(tr), tr.Flush()); err != nil {
 					t.Fatal(err)
 				}

@@ -26,27 +26,32 @@ func (l *leaves) fill(j *job) (more bool, err error) {
 	return len(l.refs) > 0, nil
 }
 
-// hash makes the batch. Where many values are to be hashed at once, what the hashes are taken of
-// is copied side by side first.
-func (l *leaves) hash(j *job) {
+// hashMany returns the hashes of the values among the writes of j, joined, or nil where they are
+// better taken one by one.
+func (l *leaves) hashMany(j *job) (sums []byte) {
+	if len(j.refs) < manyLeast || j.size > 2*jobBytes || l.t.hasher == nil {
+		return nil
+	}
 	k := l.t.format.K
 	j.joined, j.ends = j.joined[:0], j.ends[:0]
-	if len(j.refs) >= manyLeast && l.t.hasher != nil {
-		for _, r := range j.refs {
-			if w := l.t.buf.pending.at(r.chunk, r.off, k); w.mark < markHash {
-				j.joined = append(j.joined, w.whole...)
-				j.ends = append(j.ends, len(j.joined))
-			}
+	for _, r := range j.refs {
+		if w := l.t.buf.pending.at(r.chunk, r.off, k); w.mark < markHash {
+			j.joined = append(j.joined, w.whole...)
+			j.ends = append(j.ends, len(j.joined))
 		}
 	}
-	sums := j.sums[:0]
-	if len(j.ends) > 0 {
-		sums = slices.Grow(sums, len(j.ends)*k)[:len(j.ends)*k]
-		j.sums = sums
-		if !l.t.hasher.HashMany(j.joined, j.ends, k, sums) {
-			sums = nil
-		}
+	n := len(j.ends) * k
+	j.sums = slices.Grow(j.sums[:0], n)[:n]
+	if !l.t.hasher.HashMany(j.joined, j.ends, k, j.sums) {
+		return nil
 	}
+	return j.sums
+}
+
+// hash makes the batch.
+func (l *leaves) hash(j *job) {
+	k := l.t.format.K
+	sums := l.hashMany(j)
 	for _, r := range j.refs {
 		w := l.t.buf.pending.at(r.chunk, r.off, k)
 		switch w.mark {
@@ -77,13 +82,9 @@ func (l *leaves) apply(j *job) error {
 	if l.append {
 		return l.t.s.Append(&j.batch)
 	}
-	out := l.out
-	if out == nil {
-		out = &changes{}
-	}
-	effects, olds, err := j.write(l.t, &j.batch, out.k > 0)
+	effects, olds, err := j.write(l.t, &j.batch, l.out != nil && l.out.k > 0)
 	if err == nil && l.out != nil {
-		j.report(effects, olds, out)
+		j.report(effects, olds, l.out)
 	}
 	return err
 }
