@@ -11,7 +11,6 @@ import (
 
 // derive returns what dumps cost by format, and the operations of the store with their factors.
 func derive(results []suite.Result) []bench.Table {
-	results = suite.Latest(results)
 	var tables []bench.Table
 	for _, t := range []bench.Table{dumpTable(results), operationTable(results)} {
 		if len(t.Lines) > 1 {

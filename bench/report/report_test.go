@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/okradb/okra-go/bench/suite"
 )
@@ -365,5 +366,29 @@ func TestStylesDiffer(t *testing.T) {
 			}
 			seen[look] = l.side
 		}
+	}
+}
+
+// Results of two runs in one part are shown with both, and no table joins them.
+func TestRunsStandApart(t *testing.T) {
+	first := cell("G", "a", false, nil, side("okra", 1, 2, 3), side("lmdb", 1, 2, 3))
+	first.Started, first.Repetitions = first.Finished.Add(-time.Hour), 5
+	second := cell("G", "b", false, nil, side("okra", 1, 2, 3), side("lmdb", 1, 2, 3))
+	second.Started = first.Started.Add(time.Minute)
+	r, err := New([]Input{{Results: []suite.Result{first}}, {Results: []suite.Result{second, second}}}, sampleSuites())
+	if err != nil {
+		t.Fatal(err)
+	}
+	markdown := written(t, r.WriteMarkdown)
+	for _, want := range []string{
+		"- Run 1: sample, full, 5 repetitions, seed 1, 2026-01-02 03:04 UTC, cells: 1\n",
+		"- Run 2: sample, full, 3 repetitions, ", "### Winners, run 1\n", "### Winners, run 2\n",
+	} {
+		if !strings.Contains(markdown, want) {
+			t.Errorf("no %q in:\n%s", want, markdown)
+		}
+	}
+	if strings.Contains(markdown, "WIN of 2") {
+		t.Error("two runs are joined")
 	}
 }

@@ -24,6 +24,7 @@ type Result struct {
 	Quick       bool          `json:"quick"`
 	Repetitions int           `json:"repetitions"`
 	Seed        uint64        `json:"seed"`
+	Started     time.Time     `json:"started,omitzero"` // when its run began: what tells runs apart
 	Finished    time.Time     `json:"finished"`
 	Machine     bench.Machine `json:"machine"`
 	Sides       []SideResult  `json:"sides"` // in the order of the cell, at least one is present
@@ -76,18 +77,19 @@ func (r Result) Param(name string) string {
 	return ""
 }
 
-func newResult(suite string, o Options, machine bench.Machine, c Cell, measured [][]Measurement) Result {
-	r := Result{
-		Version: Version, Suite: suite, Group: c.Group, Name: c.Name, Params: c.Params,
+func (r *runner) newResult(c Cell, measured [][]Measurement) Result {
+	o := r.options
+	result := Result{
+		Version: Version, Suite: r.suite.Name, Group: c.Group, Name: c.Name, Params: c.Params,
 		Unit: c.Unit, Higher: c.Higher, Ops: c.Ops, DataSize: c.DataSize,
 		Quick: o.Quick, Repetitions: o.Repetitions, Seed: o.Seed,
-		Finished: time.Now().UTC().Truncate(time.Second), Machine: machine,
+		Started: r.started, Finished: time.Now().UTC().Truncate(time.Second), Machine: r.machine,
 	}
 	for i, side := range c.Sides {
-		r.Sides = append(r.Sides, newSideResult(side, measured[i]))
+		result.Sides = append(result.Sides, newSideResult(side, measured[i]))
 	}
-	r.judge()
-	return r
+	result.judge()
+	return result
 }
 
 // newSideResult requires at least one measurement of a side that is present.

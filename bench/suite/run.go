@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/okradb/okra-go/bench"
 )
@@ -42,7 +43,9 @@ func Run(ctx context.Context, s Suite, o Options, cells []Cell, h Hooks) ([]Resu
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDir, err)
 	}
-	r := &runner{suite: s, options: o, hooks: h, dir: dir, machine: bench.DescribeMachine(dir)}
+	r := &runner{
+		suite: s, options: o, hooks: h, dir: dir, machine: bench.DescribeMachine(dir), started: time.Now().UTC().Round(0),
+	}
 	for _, c := range cells {
 		r.progress.Total += o.Repetitions * len(c.present())
 	}
@@ -91,6 +94,7 @@ type runner struct {
 	hooks    Hooks
 	dir      string
 	machine  bench.Machine
+	started  time.Time
 	shared   string // of the cells whose prepared folders are there
 	progress Progress
 }
@@ -153,7 +157,7 @@ func (r *runner) cell(ctx context.Context, c Cell) (Result, error) {
 			measured[s] = append(measured[s], o.measurement)
 		}
 	}
-	return newResult(r.suite.Name, r.options, r.machine, c, measured), nil
+	return r.newResult(c, measured), nil
 }
 
 func (r *runner) report(c Cell) {

@@ -57,6 +57,13 @@ func TestRun(t *testing.T) {
 	if s := r.Sides[2]; s.Absent != "not installed" || len(s.Measurements) != 0 {
 		t.Errorf("absent side %+v", s)
 	}
+	again, err := Run(t.Context(), testSuite(), o, cells[:1], Hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs := Runs(slices.Concat(results, again)); len(runs) != 2 || len(runs[0]) != 2 || len(runs[1]) != 1 {
+		t.Errorf("two runs are told apart as %d", len(runs))
+	}
 }
 
 // Each cell of failing has a side that does not do its work, or does it wrong. None may give

@@ -24,8 +24,8 @@ type Suite struct {
 	// what it returns, so it must depend on the options alone and do no work.
 	Cells func(o Options) ([]Cell, error)
 
-	// Derive returns tables of what follows from results of this suite: these may be of part of
-	// the cells only, and of several runs. Nil makes none.
+	// Derive returns tables of what follows from results of one run of this suite: these may be of
+	// part of the cells only. Nil makes none.
 	Derive func(results []Result) []bench.Table
 }
 
