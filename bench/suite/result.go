@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"slices"
 	"time"
 
 	"github.com/okradb/okra-go/bench"
@@ -135,29 +134,4 @@ func (r *Result) judge() {
 
 func (s SideResult) spread() bench.Spread {
 	return bench.Spread{Mid: s.Median, Low: s.Min, High: s.Max}
-}
-
-// Losing returns those of results in which the first side is slower than another one, the worst
-// first.
-func Losing(results []Result) []Result {
-	worst := func(r Result) float64 {
-		var most float64
-		for _, s := range r.Sides {
-			if s.Verdict == bench.VerdictSlower {
-				most = max(most, s.Ratio)
-			}
-		}
-		return most
-	}
-	losing := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return worst(r) == 0 })
-	slices.SortStableFunc(losing, func(a, b Result) int {
-		switch x, y := worst(a), worst(b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
-	return losing
 }

@@ -33,16 +33,6 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestLosing(t *testing.T) {
-	slow := resultOf("slow", false, []float64{2}, []float64{1})
-	slower := resultOf("slower", false, []float64{9}, []float64{1})
-	fast := resultOf("fast", false, []float64{1}, []float64{9})
-	losing := Losing([]Result{slow, fast, slower})
-	if len(losing) != 2 || losing[0].Name != "slower" || losing[1].Name != "slow" {
-		t.Errorf("%+v", losing)
-	}
-}
-
 func TestTables(t *testing.T) {
 	losing := resultOf("random", false, []float64{4, 4, 5}, []float64{1, 1, 2})
 	losing.Sides[1].P50, losing.Sides[1].P99 = 1, 2.5
