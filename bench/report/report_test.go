@@ -392,3 +392,31 @@ func TestRunsStandApart(t *testing.T) {
 		t.Error("two runs are joined")
 	}
 }
+
+// Of what is slower the worst ten are open, and the others folded.
+func TestSlowerIsFolded(t *testing.T) {
+	var results []suite.Result
+	for i := range maxOpenSlower + 3 {
+		results = append(results, cell("G", fmt.Sprintf("row-%d.", i), false, nil, side("okra", float64(100-i)), side("lmdb", 1)))
+	}
+	listed := func(results []suite.Result) (open, folded string) {
+		page := written(t, reportOn(t, results...).WriteHTML)
+		_, list, _ := strings.Cut(page, `<section aria-labelledby="slower">`)
+		list, _, _ = strings.Cut(list, "</section>")
+		open, folded, _ = strings.Cut(list, "<details><summary>3 more</summary>")
+		return open, folded
+	}
+	open, folded := listed(results)
+	for i := range results {
+		name, place, other := results[i].Name, open, folded
+		if i >= maxOpenSlower {
+			place, other = folded, open
+		}
+		if !strings.Contains(place, name) || strings.Contains(other, name) {
+			t.Errorf("row %d is not where it belongs", i)
+		}
+	}
+	if open, _ := listed(results[:maxOpenSlower]); strings.Contains(open, "<details") {
+		t.Error("nothing is folded")
+	}
+}
