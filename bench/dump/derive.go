@@ -91,7 +91,7 @@ func factor(r suite.Result, s suite.SideResult) string {
 // operationTable has a line for each operation and size.
 func operationTable(results []suite.Result) bench.Table {
 	t := bench.Table{
-		Title:  "Operations (µs/key, mean ± standard deviation; factor: okra / lmdb)",
+		Title:  "Factors of operations (µs/key, mean ± standard deviation; factor: okra / lmdb)",
 		Labels: 2,
 		Lines:  [][]string{{"keys", "operation", "okra", "lmdb", "factor", "verdict"}},
 	}

@@ -270,6 +270,14 @@ func TestDerive(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	names := make(map[string]bool)
+	for _, table := range Suite().Tables(results) {
+		name, _, _ := strings.Cut(table.Title, " (")
+		if names[name] {
+			t.Errorf("two tables are named %q", name)
+		}
+		names[name] = true
+	}
 	if tables := derive(results[1:2]); len(tables) > 0 {
 		t.Errorf("%+v of an import alone", tables)
 	}
