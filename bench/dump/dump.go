@@ -51,7 +51,8 @@ func newSuite(find func(name string) (path string, err error)) suite.Suite {
 		Description: `Export of a store and import into a new one, in okra's binary format, as JSON
 lines and as LMDB's text, beside mdb_dump and mdb_load on a plain LMDB store
 where these are installed, and beside a copy of the file. LMDB's tools are
-programs: their start counts. Then the store itself: to write all entries, to
+programs: their start counts, and of their memory no less can be told than the
+process that starts them has. Then the store itself: to write all entries, to
 read each in random order, to iterate over them, to delete every other one, and
 to look all up again.
 
