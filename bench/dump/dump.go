@@ -101,7 +101,7 @@ type work struct{ keys int }
 // cell returns what all cells of w have in common, of the time that each of some sides takes for
 // an entry.
 func (w work) cell(group, name string, sides int, perKey time.Duration) suite.Cell {
-	const process = 50 * time.Millisecond // two or three of them
+	const process = 20 * time.Millisecond // two or three of them
 	return suite.Cell{
 		Group: group, Name: name,
 		Params: []suite.Param{{Name: "keys", Value: bench.FormatEntries(w.keys)}},

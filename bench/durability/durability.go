@@ -69,7 +69,7 @@ const (
 	keySize = 4 // bytes of the keys of a bench.Workload
 
 	// What estimates suppose: of the two processes of a repetition of a side, and of a write.
-	processTime = 60 * time.Millisecond
+	processTime = 25 * time.Millisecond
 	writeTime   = 20 * time.Microsecond
 )
 

@@ -175,14 +175,14 @@ func (w work) cell(group string) suite.Cell {
 }
 
 // cost returns about how long a side of a repetition takes, with its preparation. It
-// supposes a usual disk, of 100 MB/s and 5,000 reads a second.
+// supposes a usual disk, of 200 MB/s and 5,000 reads a second.
 func (w work) cost(count int, bytes int64) time.Duration {
 	const (
-		process = 40 * time.Millisecond
-		perOp   = 3 * time.Microsecond
-		perPut  = 80 * time.Microsecond
-		copied  = 12 * time.Nanosecond // a byte of the store, with its overhead
-		reads   = 4                    // bytes in a nanosecond
+		process = 20 * time.Millisecond
+		perOp   = 2 * time.Microsecond
+		perPut  = 50 * time.Microsecond
+		copied  = 5 * time.Nanosecond // a byte of the store, with its overhead
+		reads   = 4                   // bytes in a nanosecond
 	)
 	cost := process + time.Duration(count)*perOp + time.Duration(bytes/reads)
 	if w.operation.writes {

@@ -280,6 +280,12 @@ func TestPlan(t *testing.T) {
 	if got, want := Estimate(o, cells), time.Duration(len(cells)*5)*time.Second; got != want {
 		t.Errorf("estimate %v, want %v", got, want)
 	}
+	// What cells share is made once for those that follow one another.
+	one := Cell{Cost: time.Second, Shared: "a", SharedCost: time.Minute}
+	other := Cell{Cost: time.Second, Shared: "b", SharedCost: time.Minute}
+	if got, want := Estimate(o, []Cell{one, one, other, one}), 20*time.Second+3*time.Minute; got != want {
+		t.Errorf("estimate %v, want %v", got, want)
+	}
 	o, cells, err = Plan(s, Options{Quick: true}, []string{"N=3 PLAIN", "helped"})
 	if err != nil || o.Repetitions != 3 || len(cells) != 2 {
 		t.Errorf("options %+v, %d cells, %v", o, len(cells), err)

@@ -103,8 +103,13 @@ func Plan(s Suite, o Options, terms []string) (Options, []Cell, error) {
 // Estimate is how long the cells will take, by their own estimates.
 func Estimate(o Options, cells []Cell) time.Duration {
 	var sum time.Duration
+	shared := ""
 	for _, c := range cells {
 		sum += c.Cost * time.Duration(o.Repetitions)
+		if c.Shared != shared {
+			sum += c.SharedCost
+		}
+		shared = c.Shared
 	}
 	return sum
 }
