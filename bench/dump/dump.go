@@ -82,7 +82,7 @@ func cells(o suite.Options, dump, load tool) ([]suite.Cell, error) {
 	var all []suite.Cell
 	for _, n := range o.Sizes["keys"] {
 		if n < 2 || n > maxKeys {
-			return nil, fmt.Errorf("keys: not between 2 and %d", maxKeys)
+			return nil, fmt.Errorf("--keys: not between 2 and %d", maxKeys)
 		}
 		w := work{n}
 		tooMany := ""

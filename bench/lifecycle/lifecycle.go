@@ -77,7 +77,7 @@ func cells(o suite.Options) ([]suite.Cell, error) {
 	m := cellMaker{o}
 	for _, name := range []string{"value-size", "large-size"} {
 		if m.size(name) > maxValue {
-			return nil, fmt.Errorf("%s: values of more than %d bytes", name, maxValue)
+			return nil, fmt.Errorf("--%s: values of more than %d bytes", name, maxValue)
 		}
 	}
 	// A run has a hundred puts a step: this keeps the numbers below in range.

@@ -97,7 +97,7 @@ func cells(o suite.Options, limit memoryLimit) ([]suite.Cell, error) {
 	}
 	bytes := one("limit")
 	if one("beyond-data") <= bytes {
-		return nil, fmt.Errorf("beyond-data: not more than the limit of %s", humanize.IBytes(uint64(bytes)))
+		return nil, fmt.Errorf("--beyond-data: not more than the limit of %s", humanize.IBytes(uint64(bytes)))
 	}
 	beyond, err := group(groupBeyond, o.Sizes["beyond-value-size"], o.Sizes["beyond-goroutines"], work{
 		ops: one("beyond-ops"), data: one("beyond-data"), entries: maxEntries, limited: true,
@@ -129,10 +129,10 @@ func cells(o suite.Options, limit memoryLimit) ([]suite.Cell, error) {
 func group(name string, valueSizes, goroutines []int, w work) ([]suite.Cell, error) {
 	most := w
 	if w.ops > maxOps {
-		return nil, fmt.Errorf("ops: more than %d", maxOps)
+		return nil, fmt.Errorf("--ops, --beyond-ops: more than %d", maxOps)
 	}
 	if slices.Max(goroutines) > maxGoroutines {
-		return nil, fmt.Errorf("goroutines: more than %d", maxGoroutines)
+		return nil, fmt.Errorf("--goroutines, --beyond-goroutines: more than %d", maxGoroutines)
 	}
 	var all []suite.Cell
 	for _, valueSize := range valueSizes {
@@ -141,7 +141,7 @@ func group(name string, valueSizes, goroutines []int, w work) ([]suite.Cell, err
 		w.data = w.entries * (keySize + valueSize)
 		w.budget = readFactor * most.data
 		if w.entries < minEntries {
-			return nil, fmt.Errorf("data: too small for %d values of %d bytes", minEntries, valueSize)
+			return nil, fmt.Errorf("--data, --beyond-data: too small for %d values of %d bytes", minEntries, valueSize)
 		}
 		for _, w.goroutines = range goroutines {
 			for _, w.operation = range operations {

@@ -41,7 +41,7 @@ func Run(ctx context.Context, s Suite, o Options, cells []Cell, h Hooks) ([]Resu
 	}
 	dir, err := os.MkdirTemp(o.Dir, "okra-bench-")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDir, err)
+		return nil, noFolder(o.Dir, err)
 	}
 	r := &runner{
 		suite: s, options: o, hooks: h, dir: dir, machine: bench.DescribeMachine(dir), started: time.Now().UTC().Round(0),
@@ -303,7 +303,11 @@ func (r *runner) do(ctx context.Context, req request, limit func(pid int) (func(
 		defer done()
 	}
 	p.send(req)
-	return p.wait()
+	answer, err := p.wait()
+	if limit != nil && errors.Is(err, ErrKilled) {
+		err = fmt.Errorf("%w: its limit may be too small", err)
+	}
+	return answer, err
 }
 
 // expect returns an error unless m is a measurement of the work that c promises.

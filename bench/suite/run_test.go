@@ -271,6 +271,22 @@ func TestRunRefusesCells(t *testing.T) {
 	}
 }
 
+// Who is killed under a limit, as by the system for its memory, learns where to look.
+func TestKilledUnderLimit(t *testing.T) {
+	o, cells := plan(t, "plain")
+	cells[0].Limit = func(pid int) (func(), error) {
+		p, err := os.FindProcess(pid)
+		if err == nil {
+			err = p.Kill()
+		}
+		return func() {}, err
+	}
+	_, err := Run(t.Context(), testSuite(), o, cells, Hooks{})
+	if !errors.Is(err, ErrKilled) || !strings.Contains(err.Error(), "limit may be too small") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestPlan(t *testing.T) {
 	s := testSuite()
 	o, cells, err := Plan(s, Options{}, nil)

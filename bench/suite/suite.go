@@ -80,10 +80,10 @@ func Plan(s Suite, o Options, terms []string) (Options, []Cell, error) {
 			chosen = size.Full
 		}
 		if len(chosen) > 1 && !size.List {
-			return o, nil, fmt.Errorf("%s: one number only", size.Name)
+			return o, nil, fmt.Errorf("--%s: one number only", size.Name)
 		}
 		if slices.Min(chosen) < 1 || slices.Max(chosen) > maxSize {
-			return o, nil, fmt.Errorf("%s: not between 1 and 2^32", size.Name)
+			return o, nil, fmt.Errorf("--%s: not between 1 and 2^32", size.Name)
 		}
 		sizes[size.Name] = once(chosen)
 	}
