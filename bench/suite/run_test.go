@@ -66,6 +66,24 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// The side that comes first in a repetition comes last in the next.
+func TestSidesTakeTurns(t *testing.T) {
+	o, cells := plan(t, "turns")
+	results, err := Run(t.Context(), testSuite(), o, cells, Hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]float64{{1, 4}, {2, 3}} {
+		var got []float64
+		for _, m := range results[0].Sides[i].Measurements {
+			got = append(got, m.Value)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s ran as number %v, want %v", results[0].Sides[i].Name, got, want)
+		}
+	}
+}
+
 // Each cell of failing has a side that does not do its work, or does it wrong. None may give
 // figures, and none keeps the others from being measured.
 func TestRunFailsWhenWorkIsNotDone(t *testing.T) {
