@@ -75,7 +75,11 @@ func importOf(results []suite.Result, keys, side string) (mean, times string) {
 
 func rawData(r suite.Result) string { return humanize.IBytes(uint64(max(r.DataSize, 0))) }
 
+// meanOf returns the mean with the standard deviation, if that says anything.
 func meanOf(s suite.SideResult) string {
+	if len(s.Measurements) == 1 {
+		return bench.FormatFigure(s.Mean)
+	}
 	return bench.FormatFigure(s.Mean) + " ± " + bench.FormatFigure(s.Std)
 }
 

@@ -278,6 +278,10 @@ func TestDerive(t *testing.T) {
 		}
 		names[name] = true
 	}
+	results[2].Sides[0].Measurements = make([]suite.Measurement, 1)
+	if line := strings.Join(derive(results)[1].Lines[1], "|"); line != "4|read|3.000|1.500 ± 0.5000|2.00|slower" {
+		t.Errorf("one measurement has a deviation: %s", line)
+	}
 	if tables := derive(results[1:2]); len(tables) > 0 {
 		t.Errorf("%+v of an import alone", tables)
 	}
