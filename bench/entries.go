@@ -14,14 +14,14 @@ import (
 func ParseEntries(s string) (int, error) {
 	// The library knows units of bytes too, which make no sense here.
 	if strings.ContainsAny(s, "bBiI") {
-		return 0, fmt.Errorf("%q is no number of entries", s)
+		return 0, fmt.Errorf("%q is no number such as 1000, 1_000, 1k or 1m", s)
 	}
 	n, err := humanize.ParseBytes(strings.ReplaceAll(s, "_", ""))
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number of entries", s)
+		return 0, fmt.Errorf("%q is no number such as 1000, 1_000, 1k or 1m", s)
 	}
 	if n < 1 || n > maxEntries {
-		return 0, fmt.Errorf("%q entries: not between 1 and 2^32", s)
+		return 0, fmt.Errorf("%q is not between 1 and 2^32", s)
 	}
 	return int(n), nil
 }

@@ -11,7 +11,6 @@ import (
 
 // derive returns what dumps cost by format, and the operations of the store with their factors.
 func derive(results []suite.Result) []bench.Table {
-	results = suite.Latest(results)
 	var tables []bench.Table
 	for _, t := range []bench.Table{dumpTable(results), operationTable(results)} {
 		if len(t.Lines) > 1 {
@@ -76,7 +75,11 @@ func importOf(results []suite.Result, keys, side string) (mean, times string) {
 
 func rawData(r suite.Result) string { return humanize.IBytes(uint64(max(r.DataSize, 0))) }
 
+// meanOf returns the mean with the standard deviation, if that says anything.
 func meanOf(s suite.SideResult) string {
+	if len(s.Measurements) == 1 {
+		return bench.FormatFigure(s.Mean)
+	}
 	return bench.FormatFigure(s.Mean) + " ± " + bench.FormatFigure(s.Std)
 }
 
@@ -92,7 +95,7 @@ func factor(r suite.Result, s suite.SideResult) string {
 // operationTable has a line for each operation and size.
 func operationTable(results []suite.Result) bench.Table {
 	t := bench.Table{
-		Title:  "Operations (µs/key, mean ± standard deviation; factor: okra / lmdb)",
+		Title:  "Factors of operations (µs/key, mean ± standard deviation; factor: okra / lmdb)",
 		Labels: 2,
 		Lines:  [][]string{{"keys", "operation", "okra", "lmdb", "factor", "verdict"}},
 	}

@@ -51,7 +51,8 @@ func newSuite(find func(name string) (path string, err error)) suite.Suite {
 		Description: `Export of a store and import into a new one, in okra's binary format, as JSON
 lines and as LMDB's text, beside mdb_dump and mdb_load on a plain LMDB store
 where these are installed, and beside a copy of the file. LMDB's tools are
-programs: their start counts. Then the store itself: to write all entries, to
+programs: their start counts, and of their memory no less can be told than the
+process that starts them has. Then the store itself: to write all entries, to
 read each in random order, to iterate over them, to delete every other one, and
 to look all up again.
 
@@ -81,7 +82,7 @@ func cells(o suite.Options, dump, load tool) ([]suite.Cell, error) {
 	var all []suite.Cell
 	for _, n := range o.Sizes["keys"] {
 		if n < 2 || n > maxKeys {
-			return nil, fmt.Errorf("keys: not between 2 and %d", maxKeys)
+			return nil, fmt.Errorf("--keys: not between 2 and %d", maxKeys)
 		}
 		w := work{n}
 		tooMany := ""
@@ -100,7 +101,7 @@ type work struct{ keys int }
 // cell returns what all cells of w have in common, of the time that each of some sides takes for
 // an entry.
 func (w work) cell(group, name string, sides int, perKey time.Duration) suite.Cell {
-	const process = 50 * time.Millisecond // two or three of them
+	const process = 20 * time.Millisecond // two or three of them
 	return suite.Cell{
 		Group: group, Name: name,
 		Params: []suite.Param{{Name: "keys", Value: bench.FormatEntries(w.keys)}},

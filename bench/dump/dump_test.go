@@ -270,6 +270,18 @@ func TestDerive(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	names := make(map[string]bool)
+	for _, table := range Suite().Tables(results) {
+		name, _, _ := strings.Cut(table.Title, " (")
+		if names[name] {
+			t.Errorf("two tables are named %q", name)
+		}
+		names[name] = true
+	}
+	results[2].Sides[0].Measurements = make([]suite.Measurement, 1)
+	if line := strings.Join(derive(results)[1].Lines[1], "|"); line != "4|read|3.000|1.500 ± 0.5000|2.00|slower" {
+		t.Errorf("one measurement has a deviation: %s", line)
+	}
 	if tables := derive(results[1:2]); len(tables) > 0 {
 		t.Errorf("%+v of an import alone", tables)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // peakMemory returns the most memory that a process that has ended had resident, in bytes. That
-// of the process which started it, of some 10 MiB, is the least that Linux says.
+// of the process which started it, of some 20 MiB, is the least that Linux says.
 func peakMemory(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

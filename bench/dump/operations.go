@@ -3,6 +3,7 @@ package dump
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
@@ -186,73 +187,65 @@ func (w work) operations() []suite.Cell {
 			c.Shared = fmt.Sprintf("%s %s %t", groupStore, c.Params[0].Value, o.deleted)
 			c.ReadOnly = !o.writes
 		}
-		c.Sides = []suite.Side{w.okraSide(o), w.lmdbSide(o)}
+		c.Sides = []suite.Side{kindOkra.side(w, o), kindPlain.side(w, o)}
 		all = append(all, c)
 	}
 	return all
 }
 
-// okraSide does o in an okra store.
-func (w work) okraSide(o operation) suite.Side {
-	s := suite.Side{
-		Name: "okra",
-		Run: func(r *suite.Rep) (suite.Measurement, error) {
-			db, err := okra.Open(r.Dir, &okra.Options{ReadOnly: !o.writes})
-			if err != nil {
-				return suite.Measurement{}, err
-			}
-			m, err := w.measure(r, o, func(in input, t *tally) error { return o.okra(w, db, in, t) })
-			return m, errors.Join(err, db.Close())
-		},
-	}
-	if o.writes {
-		s.Check = func(r *suite.Rep) (bench.Contents, error) { return bench.CheckOkra(r.Dir) }
-	}
-	if !o.fresh {
-		s.Prepare = func(r *suite.Rep) error {
-			if err := w.fillOkra(r.Dir); err != nil || !o.deleted {
-				return err
-			}
-			db, err := okra.Open(r.Dir, &okra.Options{NoSync: true})
-			if err != nil {
-				return err
-			}
-			return errors.Join(remove.okra(w, db, input{}, &tally{}), db.Close())
-		}
-	}
-	return s
+// kind is a kind of store, opened as an S.
+type kind[S io.Closer] struct {
+	name  string
+	open  func(dir string, opts bench.StoreOptions) (S, error)
+	fill  func(w work, dir string) error
+	do    func(o operation, w work, s S, in input, t *tally) error
+	check func(dir string) (bench.Contents, error)
 }
 
-// lmdbSide does o in a plain LMDB store.
-func (w work) lmdbSide(o operation) suite.Side {
-	open := func(dir string, opts bench.StoreOptions) (*bench.Plain, error) {
-		opts.MapSize = mapSize
-		return bench.OpenPlain(dir, opts)
+var (
+	kindOkra = kind[*okra.DB]{
+		name: "okra", fill: work.fillOkra, check: bench.CheckOkra,
+		open: func(dir string, opts bench.StoreOptions) (*okra.DB, error) {
+			return okra.Open(dir, &okra.Options{ReadOnly: opts.ReadOnly, NoSync: opts.NoSync})
+		},
+		do: func(o operation, w work, db *okra.DB, in input, t *tally) error { return o.okra(w, db, in, t) },
 	}
+	kindPlain = kind[*bench.Plain]{
+		name: "lmdb", fill: work.fillPlain, check: bench.CheckPlain,
+		open: func(dir string, opts bench.StoreOptions) (*bench.Plain, error) {
+			opts.MapSize = mapSize
+			return bench.OpenPlain(dir, opts)
+		},
+		do: func(o operation, w work, p *bench.Plain, in input, t *tally) error { return o.lmdb(w, p, in, t) },
+	}
+)
+
+// side does o in a store of kind k.
+func (k kind[S]) side(w work, o operation) suite.Side {
 	s := suite.Side{
-		Name: "lmdb",
+		Name: k.name,
 		Run: func(r *suite.Rep) (suite.Measurement, error) {
-			p, err := open(r.Dir, bench.StoreOptions{ReadOnly: !o.writes})
+			store, err := k.open(r.Dir, bench.StoreOptions{ReadOnly: !o.writes})
 			if err != nil {
 				return suite.Measurement{}, err
 			}
-			m, err := w.measure(r, o, func(in input, t *tally) error { return o.lmdb(w, p, in, t) })
-			return m, errors.Join(err, p.Close())
+			m, err := w.measure(r, o, func(in input, t *tally) error { return k.do(o, w, store, in, t) })
+			return m, errors.Join(err, store.Close())
 		},
 	}
 	if o.writes {
-		s.Check = func(r *suite.Rep) (bench.Contents, error) { return bench.CheckPlain(r.Dir) }
+		s.Check = func(r *suite.Rep) (bench.Contents, error) { return k.check(r.Dir) }
 	}
 	if !o.fresh {
 		s.Prepare = func(r *suite.Rep) error {
-			if err := w.fillPlain(r.Dir); err != nil || !o.deleted {
+			if err := k.fill(w, r.Dir); err != nil || !o.deleted {
 				return err
 			}
-			p, err := open(r.Dir, bench.StoreOptions{NoSync: true})
+			store, err := k.open(r.Dir, bench.StoreOptions{NoSync: true})
 			if err != nil {
 				return err
 			}
-			return errors.Join(remove.lmdb(w, p, input{}, &tally{}), p.Close())
+			return errors.Join(k.do(remove, w, store, input{}, &tally{}), store.Close())
 		}
 	}
 	return s

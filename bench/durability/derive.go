@@ -11,7 +11,6 @@ import (
 // derive returns what durability costs, the prediction of a large batch beside what was measured,
 // and what group commit gives back. A table without lines is left out.
 func derive(results []suite.Result) []bench.Table {
-	results = suite.Latest(results)
 	all := []bench.Table{costTable(results), predictionTable(results), givenBackTable(results)}
 	var tables []bench.Table
 	for _, t := range all {

@@ -69,7 +69,7 @@ const (
 	keySize = 4 // bytes of the keys of a bench.Workload
 
 	// What estimates suppose: of the two processes of a repetition of a side, and of a write.
-	processTime = 60 * time.Millisecond
+	processTime = 25 * time.Millisecond
 	writeTime   = 20 * time.Microsecond
 )
 
@@ -82,7 +82,7 @@ const (
 func cells(o suite.Options) ([]suite.Cell, error) {
 	valueSize := o.Sizes["value-size"][0]
 	if valueSize > maxValue {
-		return nil, errors.New("value-size: more than 1 GiB")
+		return nil, errors.New("--value-size: more than 1 GiB")
 	}
 	c := cellMaker{valueSize, o.SyncTime}
 	var all []suite.Cell
@@ -101,7 +101,7 @@ func cells(o suite.Options) ([]suite.Cell, error) {
 	writes := o.Sizes["group-writes"][0]
 	for _, writers := range o.Sizes["writers"] {
 		if writers > writes {
-			return nil, fmt.Errorf("group-writes: %d are too few for %d writers", writes, writers)
+			return nil, fmt.Errorf("--group-writes: %d are too few for %d writers", writes, writers)
 		}
 		all = append(all, c.group(writes, writers))
 	}

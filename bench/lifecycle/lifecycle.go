@@ -77,7 +77,7 @@ func cells(o suite.Options) ([]suite.Cell, error) {
 	m := cellMaker{o}
 	for _, name := range []string{"value-size", "large-size"} {
 		if m.size(name) > maxValue {
-			return nil, fmt.Errorf("%s: values of more than %d bytes", name, maxValue)
+			return nil, fmt.Errorf("--%s: values of more than %d bytes", name, maxValue)
 		}
 	}
 	// A run has a hundred puts a step: this keeps the numbers below in range.
@@ -106,7 +106,7 @@ func (m cellMaker) size(name string) int { return m.o.Sizes[name][0] }
 
 // What estimates suppose.
 const (
-	processTime = 60 * time.Millisecond
+	processTime = 20 * time.Millisecond
 	diskBytes   = 200 << 20 // a second, written
 )
 
@@ -114,6 +114,9 @@ const (
 func (m cellMaker) cost(n int, microseconds float64) time.Duration {
 	return 4*processTime + time.Duration(2*float64(n)*microseconds)*time.Microsecond
 }
+
+// fillCost is how long both sides take to fill a store with n entries.
+func (m cellMaker) fillCost(n int) time.Duration { return m.cost(n, 2) }
 
 // toDisk is how long both sides take to flush so many bytes.
 func (m cellMaker) toDisk(bytes int64) time.Duration {

@@ -91,8 +91,7 @@ func (m cellMaker) read(group, name, unit string, p puts, ops int, state string,
 		Params: []suite.Param{entriesParam(p.count), valueParam(p.valueSize)},
 		Ops:    int64(ops), DataSize: p.bytes(),
 		Shared: shared(p), InPlace: true,
-		// Filling, once in a run, is divided among the repetitions.
-		Cost: m.cost(ops, 3) + m.cost(p.count, 1),
+		Cost: m.cost(ops, 1) + m.cost(p.count, 0.2), SharedCost: m.fillCost(p.count),
 	}
 	if state == cold {
 		c.Cost += m.cost(ops, 100)

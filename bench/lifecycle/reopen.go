@@ -37,7 +37,7 @@ func (m cellMaker) reopen(p puts, readOnly bool) suite.Cell {
 		},
 		Ops: reopens, Bytes: int64(reopens * (keySize + p.valueSize)), DataSize: p.bytes(),
 		Shared: shared(p), InPlace: true,
-		Cost: 2*reopens*processTime + m.cost(p.count, 1),
+		Cost: 2*reopens*processTime + m.cost(p.count, 0.1), SharedCost: m.fillCost(p.count),
 	}
 	for _, d := range databases() {
 		side := d.filled(p)

@@ -51,7 +51,7 @@ func (m cellMaker) training(group, write, read string, t training, cost float64)
 			Params: append(params[:len(params):len(params)], suite.Param{Name: "cache", Value: state}),
 			Ops:    size.entries, Bytes: size.bytes, DataSize: size.bytes,
 			Shared: fmt.Sprintf("%+v", t), InPlace: true,
-			Cost: m.cost(int(size.entries), 1) + m.cost(int(size.puts), cost)/10,
+			Cost: m.cost(int(size.entries), 1), SharedCost: m.cost(int(size.puts), cost),
 		}
 		for _, d := range databases() {
 			c.Sides = append(c.Sides, suite.Side{

@@ -18,7 +18,6 @@ const (
 
 // derive returns a table of winners for each group that has been measured.
 func derive(results []suite.Result) []bench.Table {
-	results = suite.Latest(results)
 	var tables []bench.Table
 	for _, group := range []string{groupMemory, groupBeyond} {
 		if t := winners(group, highest(results, group)); len(t.Lines) > 1 {

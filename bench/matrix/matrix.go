@@ -97,7 +97,7 @@ func cells(o suite.Options, limit memoryLimit) ([]suite.Cell, error) {
 	}
 	bytes := one("limit")
 	if one("beyond-data") <= bytes {
-		return nil, fmt.Errorf("beyond-data: not more than the limit of %s", humanize.IBytes(uint64(bytes)))
+		return nil, fmt.Errorf("--beyond-data: not more than the limit of %s", humanize.IBytes(uint64(bytes)))
 	}
 	beyond, err := group(groupBeyond, o.Sizes["beyond-value-size"], o.Sizes["beyond-goroutines"], work{
 		ops: one("beyond-ops"), data: one("beyond-data"), entries: maxEntries, limited: true,
@@ -129,10 +129,10 @@ func cells(o suite.Options, limit memoryLimit) ([]suite.Cell, error) {
 func group(name string, valueSizes, goroutines []int, w work) ([]suite.Cell, error) {
 	most := w
 	if w.ops > maxOps {
-		return nil, fmt.Errorf("ops: more than %d", maxOps)
+		return nil, fmt.Errorf("--ops, --beyond-ops: more than %d", maxOps)
 	}
 	if slices.Max(goroutines) > maxGoroutines {
-		return nil, fmt.Errorf("goroutines: more than %d", maxGoroutines)
+		return nil, fmt.Errorf("--goroutines, --beyond-goroutines: more than %d", maxGoroutines)
 	}
 	var all []suite.Cell
 	for _, valueSize := range valueSizes {
@@ -141,7 +141,7 @@ func group(name string, valueSizes, goroutines []int, w work) ([]suite.Cell, err
 		w.data = w.entries * (keySize + valueSize)
 		w.budget = readFactor * most.data
 		if w.entries < minEntries {
-			return nil, fmt.Errorf("data: too small for %d values of %d bytes", minEntries, valueSize)
+			return nil, fmt.Errorf("--data, --beyond-data: too small for %d values of %d bytes", minEntries, valueSize)
 		}
 		for _, w.goroutines = range goroutines {
 			for _, w.operation = range operations {
@@ -175,14 +175,14 @@ func (w work) cell(group string) suite.Cell {
 }
 
 // cost returns about how long a side of a repetition takes, with its preparation. It
-// supposes a usual disk, of 100 MB/s and 5,000 reads a second.
+// supposes a usual disk, of 200 MB/s and 5,000 reads a second.
 func (w work) cost(count int, bytes int64) time.Duration {
 	const (
-		process = 40 * time.Millisecond
-		perOp   = 3 * time.Microsecond
-		perPut  = 80 * time.Microsecond
-		copied  = 12 * time.Nanosecond // a byte of the store, with its overhead
-		reads   = 4                    // bytes in a nanosecond
+		process = 20 * time.Millisecond
+		perOp   = 2 * time.Microsecond
+		perPut  = 50 * time.Microsecond
+		copied  = 5 * time.Nanosecond // a byte of the store, with its overhead
+		reads   = 4                   // bytes in a nanosecond
 	)
 	cost := process + time.Duration(count)*perOp + time.Duration(bytes/reads)
 	if w.operation.writes {

@@ -399,3 +399,63 @@ func TestDerive(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// By Batch writes at the same time share transactions, and by Update each has its own.
+func TestBatchShares(t *testing.T) {
+	w := work{operation: operations[0], valueSize: 8, goroutines: 32, entries: 2000, ops: 640 * writeShare}
+	for _, b := range []backend{backendOkra, backendUpdate} {
+		dir := t.TempDir()
+		if err := b.fill(dir, w); err != nil {
+			t.Fatal(err)
+		}
+		before := lastTransaction(t, dir)
+		s, err := b.open(dir, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := w.measure(s, 1)
+		if err := errors.Join(err, s.close()); err != nil {
+			t.Fatal(err)
+		}
+		made := lastTransaction(t, dir) - before
+		if shared := made < m.Ops; m.Ops != 640 || shared != (b.name == sideOkra) {
+			t.Errorf("%s: %d transactions for %d writes", b.name, made, m.Ops)
+		}
+	}
+}
+
+// lastTransaction returns the number of the last write transaction in the store.
+func lastTransaction(t *testing.T, dir string) int64 {
+	t.Helper()
+	p, err := bench.OpenPlain(dir, bench.StoreOptions{MapSize: 1 << 30, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	info, err := p.Env.Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.LastTxnID
+}
+
+// Operations ask for the keys that their names say: few often, or all as often.
+func TestNamesSayTheLaw(t *testing.T) {
+	for _, o := range operations {
+		w := work{operation: o, valueSize: 8, goroutines: 1, entries: 10_000, ops: 200_000, budget: 1 << 30}
+		drawn := make(map[uint64]int)
+		most, all := 0, 0
+		for _, s := range w.steps(1, 0) {
+			if o.mixed && s.kind != scan {
+				continue
+			}
+			all++
+			drawn[s.key]++
+			most = max(most, drawn[s.key])
+		}
+		share := float64(most) / float64(all)
+		if skewed := o.mixed || strings.HasSuffix(o.name, "Zipf"); skewed != (share > 0.05) {
+			t.Errorf("%s: the most frequent key is drawn in %.3f of cases", o.name, share)
+		}
+	}
+}

@@ -23,9 +23,9 @@ var page = template.Must(template.New("page").Parse(pageSource))
 func (r *Report) WriteHTML(w io.Writer) error {
 	view := pageView{
 		Style: template.CSS(rootStyle() + pageStyle), Title: r.title(), Summary: r.summary(), Notes: r.notes, Legend: r.legend(),
-		Slower: viewTable(r.verdictTable(bench.VerdictSlower)),
 		Faster: viewTable(r.verdictTable(bench.VerdictFaster)), Nowhere: nowhere,
 	}
+	view.Slower, view.SlowerRest = splitTable(viewTable(r.verdictTable(bench.VerdictSlower)), maxOpenSlower)
 	if t := r.contextTable(); len(t.Lines) > 1 {
 		view.Context = []tableView{viewTable(t)}
 	}
@@ -60,8 +60,9 @@ func rootStyle() string {
 
 // What is not folded.
 const (
-	maxOpen       = 8 // rows of a table
-	maxOpenCharts = 4 // of a section
+	maxOpen       = 8  // rows of a table
+	maxOpenSlower = 10 // of the list of what is slower
+	maxOpenCharts = 4  // of a section
 )
 
 type pageView struct {
@@ -69,7 +70,8 @@ type pageView struct {
 	Title, Summary string
 	Notes, Legend  []string
 	Slower, Faster tableView
-	Nowhere        string // what stands for one of these without rows
+	SlowerRest     tableView // what is slower after the first rows
+	Nowhere        string    // what stands for one of these without rows
 	Context        []tableView
 	Main           []mainView // one, or none
 	Sections       []sectionView
@@ -170,6 +172,14 @@ func viewTable(t bench.Table) tableView {
 		}
 	}
 	return v
+}
+
+// splitTable returns the first rows of v, and the others, with the same head.
+func splitTable(v tableView, rows int) (first, rest tableView) {
+	first, rest = v, v
+	at := min(rows, len(v.Rows))
+	first.Rows, rest.Rows, rest.Title = v.Rows[:at], v.Rows[at:], v.Title+", the rest"
+	return first, rest
 }
 
 // verdictClass returns the class of cells that say who is better.

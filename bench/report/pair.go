@@ -49,13 +49,16 @@ func family(side string) string {
 	return word
 }
 
-// sideOf is the name of what pairs judge, if that is the same in all.
+// sideOf is the name of what pairs judge, if that is the same in all, and okra if there are none.
 func sideOf(pairs []pair) string {
 	names := distinct(pairs, func(p pair) string { return family(p.side) })
-	if len(names) != 1 {
-		return "the first"
+	switch len(names) {
+	case 0:
+		return "okra"
+	case 1:
+		return names[0]
 	}
-	return names[0]
+	return "the first"
 }
 
 // pairsOf returns the pairs of r. The range of a ratio is all that the ranges of both sides allow,

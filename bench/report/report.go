@@ -41,8 +41,8 @@ type section struct {
 }
 
 // New returns the report on what inputs hold, which must be something. Tables that follow from
-// results are made by the one of suites that they came from, if it is among these. Of a cell that
-// was measured several times on one machine, at the same size, the last result counts.
+// results of one run are made by the one of suites that they came from, if it is among these. Of a
+// cell that was measured several times on one machine, at the same size, the last result counts.
 func New(inputs []Input, suites []suite.Suite) (*Report, error) {
 	r := &Report{}
 	for _, input := range inputs {
@@ -103,7 +103,7 @@ func benchSection(run bench.Report) *section {
 
 func suiteSection(results []suite.Result, suites []suite.Suite) (*section, error) {
 	first := results[0]
-	s := &section{title: first.Suite, suite: first.Suite, quick: first.Quick, facts: results[len(results)-1].Fields()}
+	s := &section{title: first.Suite, suite: first.Suite, quick: first.Quick, facts: suite.Fields(results)}
 	if first.Quick {
 		s.title += " (quick)"
 	}
@@ -145,10 +145,8 @@ func suiteSection(results []suite.Result, suites []suite.Suite) (*section, error
 			"of so few mean little.", count(few, "cell has", "cells have")))
 	}
 	s.tables = cellTables(results)
-	if known.Derive != nil {
-		for _, t := range known.Derive(results) {
-			s.tables = append(s.tables, forward(t, sideOf(s.pairs)))
-		}
+	for _, t := range known.Derived(results) {
+		s.tables = append(s.tables, forward(t, sideOf(s.pairs)))
 	}
 	s.charts = slices.Concat(ratioCharts(s.pairs), sizeCharts(results), timelineCharts(results))
 	s.shorten()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/okradb/okra-go/bench/suite"
 )
@@ -293,7 +294,7 @@ func TestAbsentCells(t *testing.T) {
 		results = append(results, cell("Larger", strings.Repeat("x", i+1), false, nil, absent("okra", "no limit"), absent("lmdb", "no limit")))
 	}
 	markdown := written(t, reportOn(t, results...).WriteMarkdown)
-	for _, want := range []string{"6 cells (5 could not be measured here), 0 comparisons", "| Larger: 5 cells | okra, lmdb | no limit |\n",
+	for _, want := range []string{"6 cells (5 could not be measured here), 0 comparisons with plain LMDB and its tools: okra slower in 0,", "## Okra is slower\n\nNowhere", "| Larger: 5 cells | okra, lmdb | no limit |\n",
 		"| G: a | lmdb | gone |\n", "| a |  |  | 1.000 |"} {
 		if !strings.Contains(markdown, want) {
 			t.Errorf("no %q in:\n%s", want, markdown)
@@ -365,5 +366,57 @@ func TestStylesDiffer(t *testing.T) {
 			}
 			seen[look] = l.side
 		}
+	}
+}
+
+// Results of two runs in one part are shown with both, and no table joins them.
+func TestRunsStandApart(t *testing.T) {
+	first := cell("G", "a", false, nil, side("okra", 1, 2, 3), side("lmdb", 1, 2, 3))
+	first.Started, first.Repetitions = first.Finished.Add(-time.Hour), 5
+	second := cell("G", "b", false, nil, side("okra", 1, 2, 3), side("lmdb", 1, 2, 3))
+	second.Started = first.Started.Add(time.Minute)
+	r, err := New([]Input{{Results: []suite.Result{first}}, {Results: []suite.Result{second, second}}}, sampleSuites())
+	if err != nil {
+		t.Fatal(err)
+	}
+	markdown := written(t, r.WriteMarkdown)
+	for _, want := range []string{
+		"- Run 1: sample, full, 5 repetitions, seed 1, 2026-01-02 03:04 UTC, cells: 1\n",
+		"- Run 2: sample, full, 3 repetitions, ", "### Winners, run 1\n", "### Winners, run 2\n",
+	} {
+		if !strings.Contains(markdown, want) {
+			t.Errorf("no %q in:\n%s", want, markdown)
+		}
+	}
+	if strings.Contains(markdown, "WIN of 2") {
+		t.Error("two runs are joined")
+	}
+}
+
+// Of what is slower the worst ten are open, and the others folded.
+func TestSlowerIsFolded(t *testing.T) {
+	var results []suite.Result
+	for i := range maxOpenSlower + 3 {
+		results = append(results, cell("G", fmt.Sprintf("row-%d.", i), false, nil, side("okra", float64(100-i)), side("lmdb", 1)))
+	}
+	listed := func(results []suite.Result) (open, folded string) {
+		page := written(t, reportOn(t, results...).WriteHTML)
+		_, list, _ := strings.Cut(page, `<section aria-labelledby="slower">`)
+		list, _, _ = strings.Cut(list, "</section>")
+		open, folded, _ = strings.Cut(list, "<details><summary>3 more</summary>")
+		return open, folded
+	}
+	open, folded := listed(results)
+	for i := range results {
+		name, place, other := results[i].Name, open, folded
+		if i >= maxOpenSlower {
+			place, other = folded, open
+		}
+		if !strings.Contains(place, name) || strings.Contains(other, name) {
+			t.Errorf("row %d is not where it belongs", i)
+		}
+	}
+	if open, _ := listed(results[:maxOpenSlower]); strings.Contains(open, "<details") {
+		t.Error("nothing is folded")
 	}
 }

@@ -31,8 +31,9 @@ type Cell struct {
 	// set beside the memory of the machine.
 	DataSize int64
 
-	// Cost is about how long one repetition takes, all sides and their preparation together.
-	Cost time.Duration
+	// Cost is about how long one repetition takes, all sides and their preparation together, without
+	// what cells share: SharedCost, with Shared, is about how long that takes to make, once for them.
+	Cost, SharedCost time.Duration
 
 	// Shared, if not "", names what Prepare makes: it runs once for each side, and the cells that
 	// follow one another with the same name start from copies of the folder of the same side.

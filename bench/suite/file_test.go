@@ -23,7 +23,8 @@ func resultOf(name string, higher bool, okra, lmdb []float64) Result {
 	c := Cell{Group: "Gets", Name: name, Unit: "µs", Higher: higher, Ops: 1, DataSize: 1 << 30,
 		Params: []Param{{"entries", "1M"}, {"order", name}}, Sides: []Side{{Name: "okra"}, {Name: "lmdb"}}}
 	machine := bench.Machine{Processor: "Example", Cores: 2, RAM: 4 << 30}
-	return newResult("test", Options{Repetitions: len(okra), Seed: 1}, machine, c, measured)
+	r := runner{suite: Suite{Name: "test"}, options: Options{Repetitions: len(okra), Seed: 1}, machine: machine}
+	return r.newResult(c, measured)
 }
 
 func TestFileIsAddedTo(t *testing.T) {

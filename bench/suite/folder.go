@@ -82,6 +82,18 @@ func syncFolder(dir string) error {
 	})
 }
 
+// noFolder returns an error that wraps [ErrDir]: why nothing can be made in dir, without the name
+// of what was tried, which means nothing to anybody.
+func noFolder(dir string, err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	return fmt.Errorf("%w in %s: %w", ErrDir, dir, err)
+}
+
 // syncTime returns how long it takes to write a page to a file in dir and to flush it, the median
 // of some tries. Where no file can be made the error is [ErrDir]. Where nothing can be written it
 // returns the time of a usual disk: it is for estimates only, and the run that follows says what
@@ -90,7 +102,7 @@ func syncTime(dir string) (time.Duration, error) {
 	const usual, tries, page = 2 * time.Millisecond, 9, 4096
 	file, err := os.CreateTemp(dir, "okra-bench-sync-")
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrDir, err)
+		return 0, noFolder(dir, err)
 	}
 	defer os.Remove(file.Name())
 	defer file.Close()

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"slices"
 	"time"
 
 	"github.com/okradb/okra-go/bench"
@@ -24,6 +23,7 @@ type Result struct {
 	Quick       bool          `json:"quick"`
 	Repetitions int           `json:"repetitions"`
 	Seed        uint64        `json:"seed"`
+	Started     time.Time     `json:"started,omitzero"` // when its run began: what tells runs apart
 	Finished    time.Time     `json:"finished"`
 	Machine     bench.Machine `json:"machine"`
 	Sides       []SideResult  `json:"sides"` // in the order of the cell, at least one is present
@@ -76,18 +76,19 @@ func (r Result) Param(name string) string {
 	return ""
 }
 
-func newResult(suite string, o Options, machine bench.Machine, c Cell, measured [][]Measurement) Result {
-	r := Result{
-		Version: Version, Suite: suite, Group: c.Group, Name: c.Name, Params: c.Params,
+func (r *runner) newResult(c Cell, measured [][]Measurement) Result {
+	o := r.options
+	result := Result{
+		Version: Version, Suite: r.suite.Name, Group: c.Group, Name: c.Name, Params: c.Params,
 		Unit: c.Unit, Higher: c.Higher, Ops: c.Ops, DataSize: c.DataSize,
 		Quick: o.Quick, Repetitions: o.Repetitions, Seed: o.Seed,
-		Finished: time.Now().UTC().Truncate(time.Second), Machine: machine,
+		Started: r.started, Finished: time.Now().UTC().Truncate(time.Second), Machine: r.machine,
 	}
 	for i, side := range c.Sides {
-		r.Sides = append(r.Sides, newSideResult(side, measured[i]))
+		result.Sides = append(result.Sides, newSideResult(side, measured[i]))
 	}
-	r.judge()
-	return r
+	result.judge()
+	return result
 }
 
 // newSideResult requires at least one measurement of a side that is present.
@@ -133,29 +134,4 @@ func (r *Result) judge() {
 
 func (s SideResult) spread() bench.Spread {
 	return bench.Spread{Mid: s.Median, Low: s.Min, High: s.Max}
-}
-
-// Losing returns those of results in which the first side is slower than another one, the worst
-// first.
-func Losing(results []Result) []Result {
-	worst := func(r Result) float64 {
-		var most float64
-		for _, s := range r.Sides {
-			if s.Verdict == bench.VerdictSlower {
-				most = max(most, s.Ratio)
-			}
-		}
-		return most
-	}
-	losing := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return worst(r) == 0 })
-	slices.SortStableFunc(losing, func(a, b Result) int {
-		switch x, y := worst(a), worst(b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
-	return losing
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/okradb/okra-go/bench"
 )
@@ -40,9 +41,11 @@ func Run(ctx context.Context, s Suite, o Options, cells []Cell, h Hooks) ([]Resu
 	}
 	dir, err := os.MkdirTemp(o.Dir, "okra-bench-")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDir, err)
+		return nil, noFolder(o.Dir, err)
 	}
-	r := &runner{suite: s, options: o, hooks: h, dir: dir, machine: bench.DescribeMachine(dir)}
+	r := &runner{
+		suite: s, options: o, hooks: h, dir: dir, machine: bench.DescribeMachine(dir), started: time.Now().UTC().Round(0),
+	}
 	for _, c := range cells {
 		r.progress.Total += o.Repetitions * len(c.present())
 	}
@@ -91,6 +94,7 @@ type runner struct {
 	hooks    Hooks
 	dir      string
 	machine  bench.Machine
+	started  time.Time
 	shared   string // of the cells whose prepared folders are there
 	progress Progress
 }
@@ -153,7 +157,7 @@ func (r *runner) cell(ctx context.Context, c Cell) (Result, error) {
 			measured[s] = append(measured[s], o.measurement)
 		}
 	}
-	return newResult(r.suite.Name, r.options, r.machine, c, measured), nil
+	return r.newResult(c, measured), nil
 }
 
 func (r *runner) report(c Cell) {
@@ -299,7 +303,11 @@ func (r *runner) do(ctx context.Context, req request, limit func(pid int) (func(
 		defer done()
 	}
 	p.send(req)
-	return p.wait()
+	answer, err := p.wait()
+	if limit != nil && errors.Is(err, ErrKilled) {
+		err = fmt.Errorf("%w: its limit may be too small", err)
+	}
+	return answer, err
 }
 
 // expect returns an error unless m is a measurement of the work that c promises.

@@ -57,6 +57,31 @@ func TestRun(t *testing.T) {
 	if s := r.Sides[2]; s.Absent != "not installed" || len(s.Measurements) != 0 {
 		t.Errorf("absent side %+v", s)
 	}
+	again, err := Run(t.Context(), testSuite(), o, cells[:1], Hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs := Runs(slices.Concat(results, again)); len(runs) != 2 || len(runs[0]) != 2 || len(runs[1]) != 1 {
+		t.Errorf("two runs are told apart as %d", len(runs))
+	}
+}
+
+// The side that comes first in a repetition comes last in the next.
+func TestSidesTakeTurns(t *testing.T) {
+	o, cells := plan(t, "turns")
+	results, err := Run(t.Context(), testSuite(), o, cells, Hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]float64{{1, 4}, {2, 3}} {
+		var got []float64
+		for _, m := range results[0].Sides[i].Measurements {
+			got = append(got, m.Value)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s ran as number %v, want %v", results[0].Sides[i].Name, got, want)
+		}
+	}
 }
 
 // Each cell of failing has a side that does not do its work, or does it wrong. None may give
@@ -264,6 +289,22 @@ func TestRunRefusesCells(t *testing.T) {
 	}
 }
 
+// Who is killed under a limit, as by the system for its memory, learns where to look.
+func TestKilledUnderLimit(t *testing.T) {
+	o, cells := plan(t, "plain")
+	cells[0].Limit = func(pid int) (func(), error) {
+		p, err := os.FindProcess(pid)
+		if err == nil {
+			err = p.Kill()
+		}
+		return func() {}, err
+	}
+	_, err := Run(t.Context(), testSuite(), o, cells, Hooks{})
+	if !errors.Is(err, ErrKilled) || !strings.Contains(err.Error(), "limit may be too small") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestPlan(t *testing.T) {
 	s := testSuite()
 	o, cells, err := Plan(s, Options{}, nil)
@@ -271,6 +312,12 @@ func TestPlan(t *testing.T) {
 		t.Errorf("options %+v, %v", o, err)
 	}
 	if got, want := Estimate(o, cells), time.Duration(len(cells)*5)*time.Second; got != want {
+		t.Errorf("estimate %v, want %v", got, want)
+	}
+	// What cells share is made once for those that follow one another.
+	one := Cell{Cost: time.Second, Shared: "a", SharedCost: time.Minute}
+	other := Cell{Cost: time.Second, Shared: "b", SharedCost: time.Minute}
+	if got, want := Estimate(o, []Cell{one, one, other, one}), 20*time.Second+3*time.Minute; got != want {
 		t.Errorf("estimate %v, want %v", got, want)
 	}
 	o, cells, err = Plan(s, Options{Quick: true}, []string{"N=3 PLAIN", "helped"})

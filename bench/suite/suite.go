@@ -24,8 +24,8 @@ type Suite struct {
 	// what it returns, so it must depend on the options alone and do no work.
 	Cells func(o Options) ([]Cell, error)
 
-	// Derive returns tables of what follows from results of this suite: these may be of part of
-	// the cells only, and of several runs. Nil makes none.
+	// Derive returns tables of what follows from results of one run of this suite: these may be of
+	// part of the cells only. Nil makes none.
 	Derive func(results []Result) []bench.Table
 }
 
@@ -80,10 +80,10 @@ func Plan(s Suite, o Options, terms []string) (Options, []Cell, error) {
 			chosen = size.Full
 		}
 		if len(chosen) > 1 && !size.List {
-			return o, nil, fmt.Errorf("%s: one number only", size.Name)
+			return o, nil, fmt.Errorf("--%s: one number only", size.Name)
 		}
 		if slices.Min(chosen) < 1 || slices.Max(chosen) > maxSize {
-			return o, nil, fmt.Errorf("%s: not between 1 and 2^32", size.Name)
+			return o, nil, fmt.Errorf("--%s: not between 1 and 2^32", size.Name)
 		}
 		sizes[size.Name] = once(chosen)
 	}
@@ -103,8 +103,13 @@ func Plan(s Suite, o Options, terms []string) (Options, []Cell, error) {
 // Estimate is how long the cells will take, by their own estimates.
 func Estimate(o Options, cells []Cell) time.Duration {
 	var sum time.Duration
+	shared := ""
 	for _, c := range cells {
 		sum += c.Cost * time.Duration(o.Repetitions)
+		if c.Shared != shared {
+			sum += c.SharedCost
+		}
+		shared = c.Shared
 	}
 	return sum
 }

@@ -113,6 +113,7 @@ func testSuite() Suite {
 				cell("helped", helped()),
 				cell("abandoned", abandoning()),
 				cell("endless", endless()),
+				cell("turns", turning("okra"), turning("lmdb")),
 			}
 			for name, f := range failing() {
 				cells = append(cells, cell("failing "+name, good("okra"), f.side))
@@ -139,6 +140,23 @@ func testSuite() Suite {
 			return append(cells, c, missing), nil
 		},
 	}
+}
+
+// turning returns a side that measures how many have run before it, and itself.
+func turning(name string) Side {
+	side := good(name)
+	run := side.Run
+	side.Run = func(r *Rep) (Measurement, error) {
+		m, err := run(r)
+		path := r.Dir + "-runs"
+		before, readErr := os.ReadFile(path)
+		if readErr != nil && !errors.Is(readErr, os.ErrNotExist) {
+			return m, readErr
+		}
+		m.Value = float64(len(before) + 1)
+		return m, errors.Join(err, os.WriteFile(path, append(before, '.'), 0o644))
+	}
+	return side
 }
 
 // sharing returns a side that prepares something that differs each time.

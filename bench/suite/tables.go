@@ -30,18 +30,8 @@ func Tables(results []Result) []bench.Table {
 
 // byGroup divides results by suite and group, in the order in which they first appear.
 func byGroup(results []Result) [][]Result {
-	var groups [][]Result
-	for _, r := range results {
-		i := slices.IndexFunc(groups, func(g []Result) bool {
-			return g[0].Suite == r.Suite && g[0].Group == r.Group
-		})
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], r)
-	}
-	return groups
+	type group struct{ suite, name string }
+	return divide(results, func(r Result) group { return group{r.Suite, r.Group} })
 }
 
 // groupTable puts the unit, and parameters that are the same in all cells, into the title.
@@ -68,7 +58,7 @@ func groupTable(group []Result) bench.Table {
 		data = max(data, r.DataSize)
 	}
 	if data > 0 {
-		title = append(title, "data "+FormatData(data, group[0].Machine.RAM))
+		title = append(title, "data up to "+FormatData(data, group[0].Machine.RAM))
 	}
 	head := append(append([]string{"cell"}, params...), "side")
 	if len(units) > 1 {
@@ -196,7 +186,7 @@ func (s Suite) write(w io.Writer, results []Result, field, title string, table f
 		return nil
 	}
 	var out bytes.Buffer
-	for _, f := range results[0].Fields() {
+	for _, f := range Fields(results) {
 		fmt.Fprintf(&out, field, f[0], f[1])
 	}
 	for _, t := range s.Tables(results) {
@@ -208,24 +198,9 @@ func (s Suite) write(w io.Writer, results []Result, field, title string, table f
 	return err
 }
 
-// Tables returns the tables of results: those of [Tables], and those of Derive.
+// Tables returns the tables of results: those of [Tables], and those of Derived.
 func (s Suite) Tables(results []Result) []bench.Table {
-	tables := Tables(results)
-	if s.Derive != nil {
-		tables = append(tables, s.Derive(results)...)
-	}
-	return tables
-}
-
-// Fields returns where and how r was measured, as lines of a name and what stands behind it.
-func (r Result) Fields() [][2]string {
-	kind := "full"
-	if r.Quick {
-		kind = "quick"
-	}
-	run := fmt.Sprintf("%s, %s, %d repetitions, seed %d, %s", r.Suite, kind, r.Repetitions, r.Seed,
-		r.Finished.Format("2006-01-02 15:04 MST"))
-	return append(r.Machine.Fields(), [2]string{"Run", run})
+	return append(Tables(results), s.Derived(results)...)
 }
 
 // wrap breaks text into lines of at most width bytes, at its spaces.
@@ -240,21 +215,4 @@ func wrap(text string, width int) string {
 		line = strings.TrimSpace(line + " " + word)
 	}
 	return strings.Join(append(lines, line), "\n")
-}
-
-// Latest returns results without those that a later one of the same cell replaces, in the order of
-// their first.
-func Latest(results []Result) []Result {
-	var latest []Result
-	at := make(map[string]int)
-	for _, r := range results {
-		key := r.Suite + "\x00" + Cell{Group: r.Group, Name: r.Name, Params: r.Params}.title()
-		if i, ok := at[key]; ok {
-			latest[i] = r
-			continue
-		}
-		at[key] = len(latest)
-		latest = append(latest, r)
-	}
-	return latest
 }

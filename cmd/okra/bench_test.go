@@ -150,7 +150,7 @@ func TestBenchUsage(t *testing.T) {
 		{"--csv --compare old.json", "exclude each other"},
 		{"--entries 0", "2^32"},
 		{"--entries 4294967297", "2^32"},
-		{"--entries 1k,x", "number of entries"},
+		{"--entries 1k,x", "is no number such as 1000"},
 		{"--rows delete", "set random 50k entries"},
 		{"--rows group --no-sync", "flush to disk"},
 		{"--value-size 0", "--value-size"},

@@ -21,8 +21,9 @@ func benchReportCommand() *cli.Command {
 		Description: `FILES are what suites have written with --results, and what "okra bench --json"
 has printed. The page has all their tables and charts, what is slower first. It
 needs no network and no script. Of a cell that was measured several times on one
-machine, at the same size, the last result counts. A last line that was cut, as
-by a full disk, is left out, and the report says so.
+machine, at the same size, the last result counts; tables of what follows from
+several cells are of one run each. A last line that was cut, as by a full disk, is
+left out, and the report says so.
 
 Examples:
 

@@ -42,6 +42,9 @@ func createOut(path string, mode fs.FileMode, force bool) (*outFile, error) {
 		}
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial")
+	if part, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, &fs.PathError{Op: part.Op, Path: path, Err: part.Err}
+	}
 	if err != nil {
 		return nil, err
 	}
