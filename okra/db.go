@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
 
 	"github.com/okradb/okra-go/lmdbenv"
-	"github.com/okradb/okra-go/tree"
 )
 
 // A DB is an open store. It may be used by many goroutines.
@@ -22,10 +20,6 @@ type DB struct {
 
 	snapshots snapshots
 }
-
-// buffers holds the memory of writing trees for the next ones: a small transaction costs less
-// than to allocate it.
-var buffers = sync.Pool{New: func() any { return &tree.Buffers{} }}
 
 // Open opens the store in the directory at path, and makes it, with an empty tree, if it is
 // missing and opts do not say ReadOnly.

@@ -85,7 +85,7 @@ func (tx *Tx) open() {
 		s, err = tx.txn.Storage(tx.table.handle)
 	}
 	if tx.writes && err == nil {
-		tx.buf = buffers.Get().(*tree.Buffers)
+		tx.buf = takeBuffers()
 	}
 	tx.tree = tree.New(tx.lend.storage(tx, s), tx.table.format, tx.buf)
 	if tx != tx.first {
@@ -132,8 +132,7 @@ func (tx *Tx) close() {
 		o.tree.Close(ErrTxDone)
 		o.lend.end()
 		if o.buf != nil {
-			o.buf.Release()
-			buffers.Put(o.buf)
+			keepBuffers(o.buf)
 		}
 	}
 }

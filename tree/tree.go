@@ -96,12 +96,22 @@ func (t *Tree) kept() (int, error) {
 
 // Release gives back the memory of b that only a large transaction needs, at its end.
 func (b *Buffers) Release() {
-	const keep = 1 << 16
-	if cap(b.refs) > keep {
+	const refs, most = 1 << 16, 1 << 20 // bytes, but for refs
+	if cap(b.refs) > refs {
 		b.refs = nil
 	}
-	if cap(b.spare) > keep {
+	if cap(b.spare) > refs {
 		b.spare = nil
+	}
+	for _, c := range []*changes{&b.changed, &b.raised, &b.gone, &b.merged, &b.rest, &b.others} {
+		if cap(c.buf) > most {
+			c.buf = nil
+		}
+	}
+	for i := range b.jobs {
+		if cap(b.jobs[i].batch.buf) > most { // of a large value
+			b.jobs[i].batch.buf = nil
+		}
 	}
 	b.pending.reset()
 	b.pending.release()
