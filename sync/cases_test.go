@@ -198,6 +198,75 @@ func TestS2MirrorSparesWhatChanges(t *testing.T) {
 	}
 }
 
+// A mirror overwrites an entry here only if it is the one that was compared.
+func TestS2MirrorOverwritesOnlyWhatItCompared(t *testing.T) {
+	client, server := open(t, 4), open(t, 4)
+	write(t, server, with(numbered("k", 100), contents{"x": "new", "y": "new"}))
+	write(t, client, with(numbered("k", 100), contents{"x": "old", "y": "old"}))
+	done := false
+	sum, err, serveErr := through(t, okrasync.Pull, client, server, &okrasync.Options{Mirror: true}, nil, func(conn net.Conn) net.Conn {
+		return &wrapped{Conn: conn, read: func([]byte) {
+			if !done { // the tree that is compared is held
+				done = true
+				put(t, client, "x", "written meanwhile")
+			}
+		}}
+	})
+	if err := errors.Join(err, serveErr); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "here", read(t, client), with(numbered("k", 100), contents{"x": "written meanwhile", "y": "new"}))
+	wantSpared(t, sum, false, "x")
+}
+
+// What a peer is to change it changes only if it is what was compared: it neither overwrites nor
+// deletes what was written since, nor puts anything in its place.
+func TestS2PeerSparesWhatChanges(t *testing.T) {
+	for _, mirror := range []bool{true, false} {
+		client, server := open(t, 4), open(t, 4)
+		ours, theirs := numbered("k", 100), numbered("o", 100)
+		write(t, client, with(ours, contents{"x": "ours", "y": "ours"}))
+		write(t, server, with(theirs, contents{"x": "theirs", "y": "theirs"}))
+		meanwhile := contents{"k000050": "written meanwhile", "x": "written meanwhile"}
+		want := with(with(ours, theirs), contents{"y": "ours"})
+		opts := okrasync.Options{Mirror: mirror}
+		if mirror {
+			meanwhile["o000050"] = "written meanwhile"
+			want = with(ours, contents{"y": "ours"})
+		} else {
+			opts.Resolve = okrasync.Mine
+		}
+		done := false
+		opts.OnEvent = func(e okrasync.Event) {
+			if e.There && !done { // before anything is sent
+				done = true
+				for k, v := range meanwhile {
+					put(t, server, k, v)
+				}
+			}
+		}
+		sum := ask(t, okrasync.Push, client, server, &opts, nil)
+		same(t, fmt.Sprintf("there, mirror %v", mirror), read(t, server), with(want, meanwhile))
+		wantSpared(t, sum, true, slices.Sorted(maps.Keys(meanwhile))...)
+	}
+}
+
+// wantSpared checks that a session says which keys it left alone since they had changed.
+func wantSpared(t *testing.T, sum okrasync.Summary, there bool, keys ...string) {
+	t.Helper()
+	if sum.Complete || sum.Equal || len(sum.Refused) != 1 {
+		t.Fatalf("summary: %+v", sum)
+	}
+	r := sum.Refused[0]
+	got := []string{}
+	for _, k := range r.Keys {
+		got = append(got, string(k))
+	}
+	if r.Reason != okrasync.ReasonChanged || r.There != there || r.Count != int64(len(keys)) || !slices.Equal(got, keys) {
+		t.Errorf("refused %+v, want %q", r, keys)
+	}
+}
+
 func TestS3NewerValueGoesBothWays(t *testing.T) {
 	for _, mine := range []bool{true, false} {
 		for _, starter := range []int{0, 1} {
