@@ -728,6 +728,40 @@ func TestS17FewRoundTrips(t *testing.T) {
 	}
 }
 
+// What a session of both directions has just received is not sent back, nor told as sent, however
+// the entries of the sides lie among each other.
+func TestNothingIsSentBack(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	some := func(n int) contents {
+		c := contents{}
+		for range n {
+			c[fmt.Sprintf("%016x", random.Uint64())] = strings.Repeat("v", 300)
+		}
+		return c
+	}
+	for _, n := range [][2]int{{10_000, 10_000}, {3000, 3000}, {100, 5000}, {5000, 100}, {3, 5000}, {5000, 3}} {
+		client, server := open(t, 32), open(t, 32)
+		ours, theirs := some(n[0]), some(n[1])
+		write(t, client, ours)
+		write(t, server, theirs)
+		events := 0
+		opts := okrasync.Options{OnEvent: func(e okrasync.Event) {
+			if e.There {
+				if events++; ours[string(e.Key)] == "" {
+					t.Errorf("%v: sent back: %q", n, e.Key)
+				}
+			}
+		}}
+		sum := ask(t, okrasync.Sync, client, server, &opts, nil)
+		if !sum.Equal || sum.There.Added != int64(n[0]) || sum.Here.Added != int64(n[1]) || events != n[0] {
+			t.Errorf("%v: %d events, %+v", n, events, sum)
+		}
+		if most := int64(340*n[0]) + sum.Discovery; sum.BytesSent > most {
+			t.Errorf("%v: %d bytes sent, want %d at most; %+v", n, sum.BytesSent, most, sum)
+		}
+	}
+}
+
 func TestS18ThreeReplicasConverge(t *testing.T) {
 	rounds := 6
 	if testing.Short() {

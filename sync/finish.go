@@ -28,7 +28,7 @@ func (c *client) finish(p *pass, win window, items bool) (next []byte, err error
 	case c.differ != nil:
 		err = t.differ(nil)
 	case c.dir.push:
-		err = c.push(p, t.decided)
+		err = c.push(p, t.decided, t.among)
 	case c.opts.Mirror:
 		err = c.prune(p)
 	}
@@ -59,7 +59,8 @@ type taker struct {
 	done    outcome
 	behind  bool // the batch lies behind our last key
 	decided []decision
-	size    int // bytes of what was decided
+	among   keyList // the peer's entries that were put among ours, and must not be sent back
+	size    int     // bytes of both
 
 	ours *source // of Diff: what only we have
 	list []item
@@ -124,6 +125,7 @@ type outcome struct {
 	conflicts Conflicts
 	refused   refusals
 	decided   []decision
+	among     [][]byte // keys of the peer's that were put where only we had some
 	spared    [][]byte // keys that a mirror must not delete, since the peer has them
 	events    []Event
 	cut       []byte // where decisions became too many
@@ -148,9 +150,12 @@ func (t *taker) flush() error {
 				t.done.cut = bytes.Clone(i.key)
 				return nil
 			}
-			n := len(t.done.decided)
+			n, m := len(t.done.decided), len(t.done.among)
 			if err := t.decide(tx, i); err != nil {
 				return err
+			}
+			for _, k := range t.done.among[m:] {
+				size += len(k) + 2
 			}
 			for _, d := range t.done.decided[n:] {
 				size += len(d.key) + len(d.value) + 100
@@ -196,6 +201,10 @@ func (t *taker) settle() {
 		x.key, x.value = bytes.Clone(x.key), clonePresent(x.value)
 		t.size += len(x.key) + len(x.value) + 100
 		t.decided = append(t.decided, x)
+	}
+	for _, k := range d.among {
+		t.among = appendString(t.among, k)
+		t.size += len(k) + 2
 	}
 	for _, k := range d.spared {
 		t.p.own.spare(k)
@@ -254,7 +263,10 @@ func (t *taker) decide(tx *okra.Tx, i item) error {
 			return nil
 		}
 	}
-	_, err = t.put(tx, i.key, i.value, ok)
+	done, err := t.put(tx, i.key, i.value, ok)
+	if done && c.dir.push && t.p.own.covers(i.key) {
+		d.among = append(d.among, i.key)
+	}
 	return err
 }
 

@@ -132,6 +132,22 @@ func (s *keySet) sizeAt(start uint32) int {
 	return size
 }
 
+// room is how many bytes s takes until it is a quarter full.
+func (s *keySet) room() int { return max(0, s.budget/4-len(s.buf)-4*len(s.starts)) }
+
+// covers reports whether key lies in a range of more than one key.
+func (s *keySet) covers(key []byte) bool {
+	i, ok := s.search(key)
+	if !ok {
+		i--
+	}
+	if i < 0 {
+		return false
+	}
+	r := s.at(i)
+	return !r.one && (r.to == nil || bytes.Compare(key, r.to) < 0)
+}
+
 // find returns the sum of key, if s has it as one.
 func (s *keySet) find(key []byte) (sum uint64, ok bool) {
 	i, ok := s.search(key)
@@ -155,4 +171,23 @@ func (s *keySet) search(key []byte) (i int, ok bool) {
 	return slices.BinarySearchFunc(s.starts, key, func(start uint32, key []byte) int {
 		return bytes.Compare(s.keyAt(start), key)
 	})
+}
+
+// keyList is a list of keys in ascending order, each a string.
+type keyList []byte
+
+// pass drops the keys up to key, and reports whether that was one of them.
+func (l *keyList) pass(key []byte) bool {
+	for len(*l) > 0 {
+		n, size := binary.Uvarint(*l)
+		order := bytes.Compare((*l)[size:size+int(n)], key)
+		if order > 0 {
+			return false
+		}
+		*l = (*l)[size+int(n):]
+		if order == 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/okradb/okra-go/okra"
 )
 
-// push sends the peer what it is to change: what only we have, and what was decided about the
-// keys that both have. Both come in ascending order of keys.
-func (c *client) push(p *pass, decided []decision) error {
+// push sends the peer what it is to change: what only we have, but not what it has just sent and
+// lies among that, and what was decided about the keys that both have. All come in ascending
+// order of keys.
+func (c *client) push(p *pass, decided []decision, among keyList) error {
 	out := &sender{c: c, p: p, items: itemWriter{w: c.w, t: frameChanges}}
 	src := source{r: c.r, keys: p.own, window: p.window, salt: p.salt}
 	for {
@@ -21,6 +22,9 @@ func (c *client) push(p *pass, decided []decision) error {
 			break
 		}
 		for _, i := range list {
+			if among.pass(i.key) {
+				continue
+			}
 			// Decisions about keys that we have not, or no longer, come before.
 			for len(decided) > 0 && bytes.Compare(decided[0].key, i.key) < 0 {
 				if err := out.decision(decided[0]); err != nil {
