@@ -239,6 +239,28 @@ func TestS11M9HostileAskingSide(t *testing.T) {
 	}
 }
 
+// A peer that may only read cannot write either by not saying that it will.
+func TestS11M9ReaderThatWrites(t *testing.T) {
+	db := victim(t, 10)
+	before := entriesOf(t, db)
+	_, sum := oneLeaf(16, 0, []byte("a"), []byte("value"))
+	add := frame(frameChanges, itemOf(changeAdd, "a", "value", 5, check(sum)))
+	done := frame(frameDone, ending{root: okra.Root{Hash: okra.LeafHash(16, []byte("x"), nil)}}.encode())
+	for _, write := range []bool{false, true} {
+		s := script{once: join(preface, add, done), want: ErrDenied, step: "only read"}
+		if write {
+			s.want, s.step = ErrTimeout, "wait for a request" // it did what was asked for
+		}
+		play(t, db, s, func(ctx context.Context, conn Conn, l Limits) error {
+			_, err := Serve(ctx, conn, db, &ServeOptions{Write: write, Limits: l})
+			return err
+		})
+		if maps.Equal(entriesOf(t, db), before) == write {
+			t.Errorf("Write is %v, and the store has changed or not", write)
+		}
+	}
+}
+
 func TestS11M9HostileAnsweringSide(t *testing.T) {
 	db := victim(t, 300)
 	before := entriesOf(t, db)
