@@ -11,6 +11,7 @@ import (
 // lies among that, and what was decided about the keys that both have. All come in ascending
 // order of keys.
 func (c *client) push(p *pass, decided []decision, among keyList) error {
+	c.w.phase = "send entries"
 	out := &sender{c: c, p: p, items: itemWriter{w: c.w, t: frameChanges}}
 	src := source{r: c.r, keys: p.own, window: p.window, salt: p.salt}
 	for {

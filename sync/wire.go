@@ -164,8 +164,30 @@ func (t frameType) carries() bool {
 	return t == frameItems || t == frameChunk || t == frameChanges
 }
 
-// flush sends all frames that are queued.
-func (w *wire) flush() error { return w.flushWithin(w.limits.Timeout) }
+// flush sends all frames that are queued. A peer that takes no more of them may have said why.
+func (w *wire) flush() error {
+	err := w.flushWithin(w.limits.Timeout)
+	if errors.Is(err, ErrCut) {
+		if said := w.said(); said != nil {
+			return said
+		}
+	}
+	return err
+}
+
+// said returns the error that the peer has sent while we were sending, or nil.
+func (w *wire) said() error {
+	w.patience = min(lastWords, w.limits.Timeout)
+	for range mostSkipped {
+		if w.read() != nil {
+			return nil
+		}
+		if frameType(w.frame[0]) == frameError {
+			return w.told(w.frame[1:])
+		}
+	}
+	return nil
+}
 
 // flushWithin gives the peer so much time for each piece.
 func (w *wire) flushWithin(patience time.Duration) error {
@@ -418,6 +440,9 @@ func (w *wire) told(body []byte) error {
 		sentinel = codes[code]
 	}
 	said := string(body[1:min(len(body), 1+maxText)])
+	if said == sentinel.Error() {
+		return fmt.Errorf("%s: %w", w.phase, sentinel)
+	}
 	text := strconv.QuoteToASCII(strings.TrimPrefix(said, sentinel.Error()+": "))
 	if sentinel == ErrProtocol || sentinel == ErrTimeout {
 		// From its point of view, not from ours.
