@@ -638,6 +638,55 @@ func TestS12NothingIsHeldWhileThePeerSleeps(t *testing.T) {
 	}
 }
 
+// Nor while trees are compared: what is held is let go, and taken up again if it is still the same.
+func TestS12NothingIsHeldAmidTheComparing(t *testing.T) {
+	for _, written := range []bool{false, true} {
+		client, server := open(t, 4), open(t, 4)
+		all := numbered("k", 2000)
+		write(t, server, all)
+		for i := 0; i < 2000; i += 100 {
+			delete(all, fmt.Sprintf("k%06d", i))
+		}
+		write(t, client, all)
+		limits := okrasync.Limits{Hold: 20 * time.Millisecond}
+		stalled := false
+		tap := func([]byte) {
+			if stalled {
+				return
+			}
+			stalled = true // the first list of the peer's has come
+			for until := time.Now().Add(time.Second); ; time.Sleep(time.Millisecond) {
+				n := 0
+				for _, db := range []*okra.DB{client, server} {
+					stats, err := db.Stats()
+					if err != nil {
+						t.Fatal(err)
+					}
+					n += len(stats.Snapshots)
+				}
+				if n == 0 {
+					break
+				}
+				if time.Now().After(until) {
+					t.Errorf("%d snapshots are held", n)
+					break
+				}
+			}
+			if written {
+				put(t, server, "k000000", "written meanwhile")
+			}
+		}
+		sum, err, serveErr := through(t, okrasync.Pull, client, server, &okrasync.Options{Limits: limits}, &okrasync.ServeOptions{Limits: limits},
+			func(conn net.Conn) net.Conn { return &wrapped{Conn: conn, read: tap} })
+		if err := errors.Join(err, serveErr); err != nil {
+			t.Fatal(err)
+		}
+		if !stalled || !sum.Equal || (sum.Passes > 1) != written {
+			t.Errorf("written %v: %+v", written, sum)
+		}
+	}
+}
+
 func TestS13CutHalfwayThenAgain(t *testing.T) {
 	all := contents{}
 	for i := range 4000 {
