@@ -811,6 +811,41 @@ func TestNothingIsSentBack(t *testing.T) {
 	}
 }
 
+// A push asks the peer for what may be in conflict, not for all that only the peer has.
+func TestPushLeavesThePeersEntries(t *testing.T) {
+	base := numbered("k", 3000)
+	part := contents{}
+	for k, v := range base {
+		if k < "k001000" {
+			part[k] = v
+		}
+	}
+	scattered := with(base, contents{"k000500x": "ours", "k001500x": "ours"})
+	for name, c := range map[string]struct {
+		ours   contents
+		most   int64
+		passes int
+	}{
+		"nothing":   {nil, 300, 1},
+		"one":       {contents{"k001500": "value 1500"}, 300, 1},
+		"beginning": {part, 300, 1},
+		"scattered": {scattered, 4000, 1},
+	} {
+		client, server := open(t, 32), open(t, 32)
+		write(t, client, c.ours)
+		theirs := with(base, numbered("z", 3000))
+		write(t, server, theirs)
+		for _, dry := range []bool{true, false} {
+			sum := ask(t, okrasync.Push, client, server, &okrasync.Options{DryRun: dry}, nil)
+			added := int64(len(with(theirs, c.ours)) - len(theirs))
+			if !sum.Complete || sum.There.Added != added || sum.BytesReceived > c.most || sum.Passes > c.passes {
+				t.Errorf("%s, dry %v: %+v", name, dry, sum)
+			}
+		}
+		same(t, name, read(t, server), with(theirs, c.ours))
+	}
+}
+
 func TestS18ThreeReplicasConverge(t *testing.T) {
 	rounds := 6
 	if testing.Short() {

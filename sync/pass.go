@@ -47,7 +47,8 @@ type pass struct {
 	window window
 	told   []byte // the upper end of the window that the peer knows
 
-	own *keySet // the keys that only we have; nil if nobody asks
+	own    *keySet // the keys that only we have; nil if nobody asks
+	shared bool    // those of them that lie where the peer has nothing are not asked for
 
 	listed gaps   // our nodes that the peer knows: those of level in these gaps
 	level  int    // MaxInt before the first list
@@ -280,7 +281,7 @@ func (p *pass) follow(r *listReader) error {
 		if !g.descend && p.level == 0 {
 			err = p.addLeaves(from, to, g.length)
 		} else if !g.descend {
-			err = p.add(from, to, false)
+			err = p.addAlone(from, to, false)
 		} else {
 			err = p.compare(r, from, to)
 		}
@@ -425,7 +426,15 @@ func (p *pass) note(level int, at, theirs uint64, to []byte) error {
 	case both:
 		return p.addLeaves(p.stretch.from, to, uint64(p.stretch.ours))
 	}
-	return p.add(p.stretch.from, to, level == 0 && p.stretch.ours == 1)
+	return p.addAlone(p.stretch.from, to, level == 0 && p.stretch.ours == 1)
+}
+
+// addAlone is add where the peer has nothing.
+func (p *pass) addAlone(from, to []byte, one bool) error {
+	if p.shared {
+		return nil
+	}
+	return p.add(from, to, one)
 }
 
 // addLeaves adds our n keys within [from, to), between which the peer may have others: one by one
