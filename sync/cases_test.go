@@ -846,6 +846,32 @@ func TestPushLeavesThePeersEntries(t *testing.T) {
 	}
 }
 
+// Many conflicts cost a push and a session of both directions little more than they cost a pull.
+func TestS9ManyConflicts(t *testing.T) {
+	const n = 20_000
+	base := numbered("k", n)
+	changed := contents{}
+	for k := range base {
+		changed[k] = "theirs"
+	}
+	client, server := open(t, 32), open(t, 32)
+	var pull okrasync.Summary
+	for _, op := range []operation{okrasync.Pull, okrasync.Push, okrasync.Sync} {
+		write(t, client, base)
+		write(t, server, changed)
+		sum := ask(t, op, client, server, &okrasync.Options{Resolve: okrasync.Larger}, nil)
+		if !sum.Complete || sum.Conflicts.Mine+sum.Conflicts.Theirs != n {
+			t.Errorf("%+v", sum)
+		}
+		if pull.Passes == 0 {
+			pull = sum
+		}
+		if sum.Passes > 1 || sum.BytesReceived > pull.BytesReceived*3/2 {
+			t.Errorf("%+v, and a pull %+v", sum, pull)
+		}
+	}
+}
+
 func TestS18ThreeReplicasConverge(t *testing.T) {
 	rounds := 6
 	if testing.Short() {

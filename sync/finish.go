@@ -18,7 +18,7 @@ func (c *client) finish(p *pass, win window, items bool) (next []byte, err error
 		p.window.cut(p.own.over)
 		p.own.sort()
 	}
-	t := &taker{c: c, p: p}
+	t := &taker{c: c, p: p, decided: decisions{k: c.r.format().K}}
 	if items {
 		if err := t.take(); err != nil {
 			return nil, err
@@ -28,7 +28,7 @@ func (c *client) finish(p *pass, win window, items bool) (next []byte, err error
 	case c.differ != nil:
 		err = t.differ(nil)
 	case c.dir.push:
-		err = c.push(p, t.decided, t.among)
+		err = c.push(p, &t.decided)
 	case c.opts.Mirror:
 		err = c.prune(p)
 	}
@@ -41,15 +41,6 @@ func (c *client) finish(p *pass, win window, items bool) (next []byte, err error
 	return p.window.upper, nil
 }
 
-// decision is what is to be done at the peer with a key that it has, too.
-type decision struct {
-	key    []byte
-	hash   okra.Hash // of the peer's leaf
-	delete bool
-	skip   bool   // nothing
-	value  []byte // in place of ours; nil if ours is the one
-}
-
 // taker takes the items of a pass: it puts them here, and decides what is to be done there.
 type taker struct {
 	c *client
@@ -58,9 +49,7 @@ type taker struct {
 	batch   batch
 	done    outcome
 	behind  bool // the batch lies behind our last key
-	decided []decision
-	among   keyList // the peer's entries that were put among ours, and must not be sent back
-	size    int     // bytes of both
+	decided decisions
 
 	ours *source // of Diff: what only we have
 	list []item
@@ -125,7 +114,6 @@ type outcome struct {
 	conflicts Conflicts
 	refused   refusals
 	decided   []decision
-	among     [][]byte // keys of the peer's that were put where only we had some
 	spared    [][]byte // keys that a mirror must not delete, since the peer has them
 	events    []Event
 	cut       []byte // where decisions became too many
@@ -140,7 +128,7 @@ func (t *taker) flush() error {
 	write := c.dir.pull && !c.opts.DryRun
 	fn := func(tx *okra.Tx) error {
 		t.done = outcome{} // it may run more than once
-		size := t.size
+		size := len(t.decided.buf)
 		var err error
 		if t.behind, err = nothingFrom(tx, t.batch.items[0].key); err != nil {
 			return err
@@ -150,15 +138,12 @@ func (t *taker) flush() error {
 				t.done.cut = bytes.Clone(i.key)
 				return nil
 			}
-			n, m := len(t.done.decided), len(t.done.among)
+			n := len(t.done.decided)
 			if err := t.decide(tx, i); err != nil {
 				return err
 			}
-			for _, k := range t.done.among[m:] {
-				size += len(k) + 2
-			}
 			for _, d := range t.done.decided[n:] {
-				size += len(d.key) + len(d.value) + 100
+				size += d.bytes()
 			}
 		}
 		return nil
@@ -198,13 +183,7 @@ func (t *taker) settle() {
 	t.c.refused.join(&d.refused)
 	t.p.window.cut(d.cut)
 	for _, x := range d.decided {
-		x.key, x.value = bytes.Clone(x.key), clonePresent(x.value)
-		t.size += len(x.key) + len(x.value) + 100
-		t.decided = append(t.decided, x)
-	}
-	for _, k := range d.among {
-		t.among = appendString(t.among, k)
-		t.size += len(k) + 2
+		t.decided.add(x)
 	}
 	for _, k := range d.spared {
 		t.p.own.spare(k)
@@ -212,13 +191,6 @@ func (t *taker) settle() {
 	for _, e := range d.events {
 		t.c.event(e)
 	}
-}
-
-func clonePresent(b []byte) []byte {
-	if b == nil {
-		return nil
-	}
-	return clone(b)
 }
 
 // decide decides about an item, and puts its entry if it is to be ours.
@@ -241,7 +213,7 @@ func (t *taker) decide(tx *okra.Tx, i item) error {
 	}
 	switch {
 	case ok && mine == i.hash:
-		d.decided = appendIf(d.decided, c.dir.push, decision{key: i.key, hash: i.hash, skip: true})
+		d.decided = appendIf(d.decided, c.dir.push, decision{key: i.key, skip: true})
 		return nil
 	case !ok && !c.dir.pull:
 		if c.opts.Mirror {
@@ -264,9 +236,9 @@ func (t *taker) decide(tx *okra.Tx, i item) error {
 		}
 	}
 	done, err := t.put(tx, i.key, i.value, ok)
-	if done && c.dir.push && t.p.own.covers(i.key) {
-		d.among = append(d.among, i.key)
-	}
+	// Among what only we had it would be sent back.
+	among := done && c.dir.push && t.p.own.covers(i.key)
+	d.decided = appendIf(d.decided, among, decision{key: i.key, skip: true})
 	return err
 }
 

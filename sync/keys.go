@@ -172,22 +172,3 @@ func (s *keySet) search(key []byte) (i int, ok bool) {
 		return bytes.Compare(s.keyAt(start), key)
 	})
 }
-
-// keyList is a list of keys in ascending order, each a string.
-type keyList []byte
-
-// pass drops the keys up to key, and reports whether that was one of them.
-func (l *keyList) pass(key []byte) bool {
-	for len(*l) > 0 {
-		n, size := binary.Uvarint(*l)
-		order := bytes.Compare((*l)[size:size+int(n)], key)
-		if order > 0 {
-			return false
-		}
-		*l = (*l)[size+int(n):]
-		if order == 0 {
-			return true
-		}
-	}
-	return false
-}
