@@ -560,6 +560,53 @@ func TestS10PeerIsSlow(t *testing.T) {
 	wantErr(t, "serving", serving, okrasync.ErrTimeout, "wait for a request")
 }
 
+// slowly passes what is written to it on at so many bytes a second, and takes all at once: a link
+// with buffers.
+type slowly struct {
+	net.Conn
+	rate   int
+	pieces chan []byte
+}
+
+func (s slowly) Write(b []byte) (int, error) {
+	for p := range slices.Chunk(slices.Clone(b), 4096) {
+		s.pieces <- p
+	}
+	return len(b), nil
+}
+
+func (s slowly) SetWriteDeadline(time.Time) error { return nil }
+
+func (s slowly) run() {
+	for p := range s.pieces {
+		time.Sleep(time.Duration(len(p)) * time.Second / time.Duration(s.rate))
+		s.Conn.Write(p)
+	}
+}
+
+// A peer that has not yet got what was sent to it is not silent.
+func TestS10PeerIsBehindBuffers(t *testing.T) {
+	client, server := open(t, 32), open(t, 32)
+	all := contents{}
+	for i := range 300 {
+		all[fmt.Sprintf("k%06d", i)] = strings.Repeat("v", 1000)
+	}
+	write(t, client, all)
+	limits := okrasync.Limits{Timeout: 500 * time.Millisecond}
+	link := slowly{rate: 400_000, pieces: make(chan []byte, 1000)}
+	start := time.Now()
+	sum, err, serveErr := through(t, okrasync.Push, client, server, &okrasync.Options{Limits: limits},
+		&okrasync.ServeOptions{Write: true, Limits: limits}, func(conn net.Conn) net.Conn {
+			link.Conn = conn
+			go link.run()
+			return link
+		})
+	close(link.pieces)
+	if err := errors.Join(err, serveErr); err != nil || !sum.Equal {
+		t.Errorf("%+v, %v after %v", sum, err, time.Since(start))
+	}
+}
+
 func TestS10PeerIsCutOff(t *testing.T) {
 	asking, serving := peerThat(t, func(c net.Conn) {
 		go io.Copy(io.Discard, c)

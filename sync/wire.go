@@ -83,9 +83,9 @@ type wire struct {
 	discovery      int64 // bytes of frames that carry no entries, both ways
 	compared       int64 // those of them that were received since the pass began
 	trips          int   // times it began to wait after sending
-	sending        bool
-	greeting       bool // the preface is to be sent before the next frame
-	over           bool // the peer has said so, or does not read any more
+	turn           int64 // bytes sent since then
+	greeting       bool  // the preface is to be sent before the next frame
+	over           bool  // the peer has said so, or does not read any more
 }
 
 func newWire(ctx context.Context, conn Conn, limits Limits) *wire {
@@ -194,7 +194,6 @@ func (w *wire) flushWithin(patience time.Duration) error {
 	rest := w.out
 	w.out = w.out[:0]
 	for len(rest) > 0 {
-		w.sending = true
 		if err := w.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
 			return w.failed(err)
 		}
@@ -203,6 +202,7 @@ func (w *wire) flushWithin(patience time.Duration) error {
 		}
 		n, err := w.conn.Write(rest[:min(len(rest), writeSize)])
 		w.sent += int64(n)
+		w.turn += int64(n)
 		if err != nil {
 			w.over = true
 			return w.failed(err)
@@ -212,12 +212,13 @@ func (w *wire) flushWithin(patience time.Duration) error {
 	return nil
 }
 
-// waits notes that what comes now answers what was sent.
+// waits notes that what comes now answers what was sent. Much of that may still be on its way,
+// in buffers that hold some MB, while the peer seems silent.
 func (w *wire) waits() {
-	if w.sending {
-		w.sending = false
+	if w.turn > 0 {
 		w.trips++
-		w.patience = w.limits.Timeout
+		w.patience = w.limits.Timeout + min(2*w.limits.Timeout, time.Duration(min(w.turn, 1<<30))*time.Second/minRate)
+		w.turn = 0
 	}
 }
 
