@@ -21,12 +21,9 @@ func (p *pass) openLevel() (int, error) {
 	return 0, nil
 }
 
-// Of the peer nothing is known when a pass opens. It is taken to have guess entries, and if its
-// nodes are then much more than ours, most of them to differ from ours.
-const (
-	guess = 1 << 20
-	much  = 8
-)
+// guess is how many entries a peer is taken to have by a side that opens with its leaves, since it
+// has few. That hashes of leaves look alike is found out only behind the entries.
+const guess = 1 << 20
 
 // open sends the first list of a pass.
 func (p *pass) open() error {
@@ -168,8 +165,8 @@ func (p *pass) measure(level int, first bool) (pairs float64, err error) {
 		if level == 0 {
 			differ = min(differ, 1+3*differ/q)
 		}
-		if theirs := guess / math.Pow(q, float64(level)); first && theirs > much*float64(n) {
-			differ = theirs
+		if first && level == 0 {
+			differ = guess
 		}
 		pairs += float64(n) * differ
 	}
