@@ -21,6 +21,10 @@ func (p *pass) openLevel() (int, error) {
 	return 0, nil
 }
 
+// guess is how many entries a peer is taken to have by a side that opens with its leaves, since it
+// has few. That hashes of leaves look alike is found out only behind the entries.
+const guess = 1 << 20
+
 // open sends the first list of a pass.
 func (p *pass) open() error {
 	p.found.reset()
@@ -82,11 +86,11 @@ func (p *pass) count(level int, limit int) (n int, err error) {
 func (p *pass) list(level int, first bool) error {
 	head := listHead{final: p.found.deeper == 0, compared: p.compared, sum: p.sum, level: level}
 	if !head.final {
-		chance, err := p.measure(level)
+		pairs, err := p.measure(level, first)
 		if err != nil {
 			return err
 		}
-		head.width = width(chance, p.wider)
+		head.width = width(pairs, p.wider)
 	}
 	if p.own != nil {
 		p.window.cut(p.own.over)
@@ -131,7 +135,7 @@ func (p *pass) list(level int, first bool) error {
 // measure counts the nodes of a level that are to be listed, and cuts the window where they
 // would be too many. It returns how many pairs of different nodes, one of each side, are
 // likely to be compared by their short hashes.
-func (p *pass) measure(level int) (pairs float64, err error) {
+func (p *pass) measure(level int, first bool) (pairs float64, err error) {
 	q := float64(p.h.format().Q)
 	total := 0
 	for g := range p.found.all() {
@@ -160,6 +164,9 @@ func (p *pass) measure(level int) (pairs float64, err error) {
 		differ := float64(n)
 		if level == 0 {
 			differ = min(differ, 1+3*differ/q)
+		}
+		if first && level == 0 {
+			differ = guess
 		}
 		pairs += float64(n) * differ
 	}

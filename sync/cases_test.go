@@ -198,6 +198,75 @@ func TestS2MirrorSparesWhatChanges(t *testing.T) {
 	}
 }
 
+// A mirror overwrites an entry here only if it is the one that was compared.
+func TestS2MirrorOverwritesOnlyWhatItCompared(t *testing.T) {
+	client, server := open(t, 4), open(t, 4)
+	write(t, server, with(numbered("k", 100), contents{"x": "new", "y": "new"}))
+	write(t, client, with(numbered("k", 100), contents{"x": "old", "y": "old"}))
+	done := false
+	sum, err, serveErr := through(t, okrasync.Pull, client, server, &okrasync.Options{Mirror: true}, nil, func(conn net.Conn) net.Conn {
+		return &wrapped{Conn: conn, read: func([]byte) {
+			if !done { // the tree that is compared is held
+				done = true
+				put(t, client, "x", "written meanwhile")
+			}
+		}}
+	})
+	if err := errors.Join(err, serveErr); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "here", read(t, client), with(numbered("k", 100), contents{"x": "written meanwhile", "y": "new"}))
+	wantSpared(t, sum, false, "x")
+}
+
+// What a peer is to change it changes only if it is what was compared: it neither overwrites nor
+// deletes what was written since, nor puts anything in its place.
+func TestS2PeerSparesWhatChanges(t *testing.T) {
+	for _, mirror := range []bool{true, false} {
+		client, server := open(t, 4), open(t, 4)
+		ours, theirs := numbered("k", 100), numbered("o", 100)
+		write(t, client, with(ours, contents{"x": "ours", "y": "ours"}))
+		write(t, server, with(theirs, contents{"x": "theirs", "y": "theirs"}))
+		meanwhile := contents{"k000050": "written meanwhile", "x": "written meanwhile"}
+		want := with(with(ours, theirs), contents{"y": "ours"})
+		opts := okrasync.Options{Mirror: mirror}
+		if mirror {
+			meanwhile["o000050"] = "written meanwhile"
+			want = with(ours, contents{"y": "ours"})
+		} else {
+			opts.Resolve = okrasync.Mine
+		}
+		done := false
+		opts.OnEvent = func(e okrasync.Event) {
+			if e.There && !done { // before anything is sent
+				done = true
+				for k, v := range meanwhile {
+					put(t, server, k, v)
+				}
+			}
+		}
+		sum := ask(t, okrasync.Push, client, server, &opts, nil)
+		same(t, fmt.Sprintf("there, mirror %v", mirror), read(t, server), with(want, meanwhile))
+		wantSpared(t, sum, true, slices.Sorted(maps.Keys(meanwhile))...)
+	}
+}
+
+// wantSpared checks that a session says which keys it left alone since they had changed.
+func wantSpared(t *testing.T, sum okrasync.Summary, there bool, keys ...string) {
+	t.Helper()
+	if sum.Complete || sum.Equal || len(sum.Refused) != 1 {
+		t.Fatalf("summary: %+v", sum)
+	}
+	r := sum.Refused[0]
+	got := []string{}
+	for _, k := range r.Keys {
+		got = append(got, string(k))
+	}
+	if r.Reason != okrasync.ReasonChanged || r.There != there || r.Count != int64(len(keys)) || !slices.Equal(got, keys) {
+		t.Errorf("refused %+v, want %q", r, keys)
+	}
+}
+
 func TestS3NewerValueGoesBothWays(t *testing.T) {
 	for _, mine := range []bool{true, false} {
 		for _, starter := range []int{0, 1} {
@@ -491,6 +560,53 @@ func TestS10PeerIsSlow(t *testing.T) {
 	wantErr(t, "serving", serving, okrasync.ErrTimeout, "wait for a request")
 }
 
+// slowly passes what is written to it on at so many bytes a second, and takes all at once: a link
+// with buffers.
+type slowly struct {
+	net.Conn
+	rate   int
+	pieces chan []byte
+}
+
+func (s slowly) Write(b []byte) (int, error) {
+	for p := range slices.Chunk(slices.Clone(b), 4096) {
+		s.pieces <- p
+	}
+	return len(b), nil
+}
+
+func (s slowly) SetWriteDeadline(time.Time) error { return nil }
+
+func (s slowly) run() {
+	for p := range s.pieces {
+		time.Sleep(time.Duration(len(p)) * time.Second / time.Duration(s.rate))
+		s.Conn.Write(p)
+	}
+}
+
+// A peer that has not yet got what was sent to it is not silent.
+func TestS10PeerIsBehindBuffers(t *testing.T) {
+	client, server := open(t, 32), open(t, 32)
+	all := contents{}
+	for i := range 300 {
+		all[fmt.Sprintf("k%06d", i)] = strings.Repeat("v", 1000)
+	}
+	write(t, client, all)
+	limits := okrasync.Limits{Timeout: 500 * time.Millisecond}
+	link := slowly{rate: 400_000, pieces: make(chan []byte, 1000)}
+	start := time.Now()
+	sum, err, serveErr := through(t, okrasync.Push, client, server, &okrasync.Options{Limits: limits},
+		&okrasync.ServeOptions{Write: true, Limits: limits}, func(conn net.Conn) net.Conn {
+			link.Conn = conn
+			go link.run()
+			return link
+		})
+	close(link.pieces)
+	if err := errors.Join(err, serveErr); err != nil || !sum.Equal {
+		t.Errorf("%+v, %v after %v", sum, err, time.Since(start))
+	}
+}
+
 func TestS10PeerIsCutOff(t *testing.T) {
 	asking, serving := peerThat(t, func(c net.Conn) {
 		go io.Copy(io.Discard, c)
@@ -565,6 +681,55 @@ func TestS12NothingIsHeldWhileThePeerSleeps(t *testing.T) {
 			func(conn net.Conn) net.Conn { return &wrapped{Conn: conn, read: tap, write: tap} })
 		if err := errors.Join(err, serveErr); err != nil || stalls < 2 {
 			t.Errorf("%s: %v, stalled %d times", name, err, stalls)
+		}
+	}
+}
+
+// Nor while trees are compared: what is held is let go, and taken up again if it is still the same.
+func TestS12NothingIsHeldAmidTheComparing(t *testing.T) {
+	for _, written := range []bool{false, true} {
+		client, server := open(t, 4), open(t, 4)
+		all := numbered("k", 2000)
+		write(t, server, all)
+		for i := 0; i < 2000; i += 100 {
+			delete(all, fmt.Sprintf("k%06d", i))
+		}
+		write(t, client, all)
+		limits := okrasync.Limits{Hold: 20 * time.Millisecond}
+		stalled := false
+		tap := func([]byte) {
+			if stalled {
+				return
+			}
+			stalled = true // the first list of the peer's has come
+			for until := time.Now().Add(time.Second); ; time.Sleep(time.Millisecond) {
+				n := 0
+				for _, db := range []*okra.DB{client, server} {
+					stats, err := db.Stats()
+					if err != nil {
+						t.Fatal(err)
+					}
+					n += len(stats.Snapshots)
+				}
+				if n == 0 {
+					break
+				}
+				if time.Now().After(until) {
+					t.Errorf("%d snapshots are held", n)
+					break
+				}
+			}
+			if written {
+				put(t, server, "k000000", "written meanwhile")
+			}
+		}
+		sum, err, serveErr := through(t, okrasync.Pull, client, server, &okrasync.Options{Limits: limits}, &okrasync.ServeOptions{Limits: limits},
+			func(conn net.Conn) net.Conn { return &wrapped{Conn: conn, read: tap} })
+		if err := errors.Join(err, serveErr); err != nil {
+			t.Fatal(err)
+		}
+		if !stalled || !sum.Equal || (sum.Passes > 1) != written {
+			t.Errorf("written %v: %+v", written, sum)
 		}
 	}
 }
@@ -656,6 +821,97 @@ func TestS17FewRoundTrips(t *testing.T) {
 	}
 	if rootOf(t, client) != rootOf(t, server) {
 		t.Error("not equal")
+	}
+}
+
+// What a session of both directions has just received is not sent back, nor told as sent, however
+// the entries of the sides lie among each other.
+func TestNothingIsSentBack(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	some := func(n int) contents {
+		c := contents{}
+		for range n {
+			c[fmt.Sprintf("%016x", random.Uint64())] = strings.Repeat("v", 300)
+		}
+		return c
+	}
+	for _, n := range [][2]int{{10_000, 10_000}, {3000, 3000}, {100, 5000}, {5000, 100}, {3, 5000}, {5000, 3}} {
+		client, server := open(t, 32), open(t, 32)
+		ours, theirs := some(n[0]), some(n[1])
+		write(t, client, ours)
+		write(t, server, theirs)
+		events := 0
+		opts := okrasync.Options{OnEvent: func(e okrasync.Event) {
+			if e.There {
+				if events++; ours[string(e.Key)] == "" {
+					t.Errorf("%v: sent back: %q", n, e.Key)
+				}
+			}
+		}}
+		sum := ask(t, okrasync.Sync, client, server, &opts, nil)
+		if !sum.Equal || sum.There.Added != int64(n[0]) || sum.Here.Added != int64(n[1]) || events != n[0] {
+			t.Errorf("%v: %d events, %+v", n, events, sum)
+		}
+		if most := int64(340*n[0]) + sum.Discovery; sum.BytesSent > most {
+			t.Errorf("%v: %d bytes sent, want %d at most; %+v", n, sum.BytesSent, most, sum)
+		}
+	}
+}
+
+// A push asks the peer for what may be in conflict, not for all that only the peer has.
+func TestPushLeavesThePeersEntries(t *testing.T) {
+	base := numbered("k", 3000)
+	part := contents{}
+	for k, v := range base {
+		if k < "k001000" {
+			part[k] = v
+		}
+	}
+	scattered := with(base, contents{"k000500x": "ours", "k001500x": "ours"})
+	for name, c := range map[string]struct {
+		ours   contents
+		most   int64
+		passes int
+	}{
+		"nothing":   {nil, 300, 1},
+		"one":       {contents{"k001500": "value 1500"}, 300, 1},
+		"beginning": {part, 300, 1},
+		"scattered": {scattered, 4000, 1},
+	} {
+		client, server := open(t, 32), open(t, 32)
+		write(t, client, c.ours)
+		theirs := with(base, numbered("z", 3000))
+		write(t, server, theirs)
+		for _, dry := range []bool{true, false} {
+			sum := ask(t, okrasync.Push, client, server, &okrasync.Options{DryRun: dry}, nil)
+			added := int64(len(with(theirs, c.ours)) - len(theirs))
+			if !sum.Complete || sum.There.Added != added || sum.BytesReceived > c.most || sum.Passes > c.passes {
+				t.Errorf("%s, dry %v: %+v", name, dry, sum)
+			}
+		}
+		same(t, name, read(t, server), with(theirs, c.ours))
+	}
+}
+
+// Many conflicts take a push and a session of both directions no more passes than a pull.
+func TestS9ManyConflicts(t *testing.T) {
+	const n = 40_000
+	base := numbered("k", n)
+	changed := contents{}
+	for k := range base {
+		changed[k] = "theirs"
+	}
+	client, server := open(t, 32), open(t, 32)
+	for _, op := range []operation{okrasync.Pull, okrasync.Push, okrasync.Sync} {
+		write(t, client, base)
+		write(t, server, changed)
+		sum := ask(t, op, client, server, &okrasync.Options{Resolve: okrasync.Larger}, nil)
+		if !sum.Complete || sum.Conflicts.Mine+sum.Conflicts.Theirs != n {
+			t.Errorf("%+v", sum)
+		}
+		if sum.Passes > 2 { // the second, seldom, since hashes were alike
+			t.Errorf("%d passes: %+v", sum.Passes, sum)
+		}
 	}
 }
 

@@ -185,6 +185,9 @@ func (c *client) wish() byte {
 	if c.values() {
 		w |= wantValues
 	}
+	if c.dir.push && !c.dir.pull && !c.opts.Mirror {
+		w |= wantShared // to find conflicts; of the rest nothing is brought or deleted
+	}
 	if c.dir.push && !c.opts.DryRun {
 		w |= wantWrite
 	}

@@ -18,7 +18,7 @@ func (c *client) finish(p *pass, win window, items bool) (next []byte, err error
 		p.window.cut(p.own.over)
 		p.own.sort()
 	}
-	t := &taker{c: c, p: p}
+	t := &taker{c: c, p: p, decided: decisions{k: c.r.format().K}}
 	if items {
 		if err := t.take(); err != nil {
 			return nil, err
@@ -28,7 +28,7 @@ func (c *client) finish(p *pass, win window, items bool) (next []byte, err error
 	case c.differ != nil:
 		err = t.differ(nil)
 	case c.dir.push:
-		err = c.push(p, t.decided)
+		err = c.push(p, &t.decided)
 	case c.opts.Mirror:
 		err = c.prune(p)
 	}
@@ -41,15 +41,6 @@ func (c *client) finish(p *pass, win window, items bool) (next []byte, err error
 	return p.window.upper, nil
 }
 
-// decision is what is to be done at the peer with a key that it has, too.
-type decision struct {
-	key    []byte
-	hash   okra.Hash // of the peer's leaf
-	delete bool
-	skip   bool   // nothing
-	value  []byte // in place of ours; nil if ours is the one
-}
-
 // taker takes the items of a pass: it puts them here, and decides what is to be done there.
 type taker struct {
 	c *client
@@ -58,8 +49,7 @@ type taker struct {
 	batch   batch
 	done    outcome
 	behind  bool // the batch lies behind our last key
-	decided []decision
-	size    int // bytes of what was decided
+	decided decisions
 
 	ours *source // of Diff: what only we have
 	list []item
@@ -138,7 +128,7 @@ func (t *taker) flush() error {
 	write := c.dir.pull && !c.opts.DryRun
 	fn := func(tx *okra.Tx) error {
 		t.done = outcome{} // it may run more than once
-		size := t.size
+		size := len(t.decided.buf)
 		var err error
 		if t.behind, err = nothingFrom(tx, t.batch.items[0].key); err != nil {
 			return err
@@ -153,7 +143,7 @@ func (t *taker) flush() error {
 				return err
 			}
 			for _, d := range t.done.decided[n:] {
-				size += len(d.key) + len(d.value) + 100
+				size += d.bytes()
 			}
 		}
 		return nil
@@ -193,9 +183,7 @@ func (t *taker) settle() {
 	t.c.refused.join(&d.refused)
 	t.p.window.cut(d.cut)
 	for _, x := range d.decided {
-		x.key, x.value = bytes.Clone(x.key), clonePresent(x.value)
-		t.size += len(x.key) + len(x.value) + 100
-		t.decided = append(t.decided, x)
+		t.decided.add(x)
 	}
 	for _, k := range d.spared {
 		t.p.own.spare(k)
@@ -203,13 +191,6 @@ func (t *taker) settle() {
 	for _, e := range d.events {
 		t.c.event(e)
 	}
-}
-
-func clonePresent(b []byte) []byte {
-	if b == nil {
-		return nil
-	}
-	return clone(b)
 }
 
 // decide decides about an item, and puts its entry if it is to be ours.
@@ -232,7 +213,7 @@ func (t *taker) decide(tx *okra.Tx, i item) error {
 	}
 	switch {
 	case ok && mine == i.hash:
-		d.decided = appendIf(d.decided, c.dir.push, decision{key: i.key, hash: i.hash, skip: true})
+		d.decided = appendIf(d.decided, c.dir.push, decision{key: i.key, skip: true})
 		return nil
 	case !ok && !c.dir.pull:
 		if c.opts.Mirror {
@@ -254,7 +235,10 @@ func (t *taker) decide(tx *okra.Tx, i item) error {
 			return nil
 		}
 	}
-	_, err = t.put(tx, i.key, i.value, ok)
+	done, err := t.put(tx, i.key, i.value, ok)
+	// Among what only we had it would be sent back.
+	among := done && c.dir.push && t.p.own.covers(i.key)
+	d.decided = appendIf(d.decided, among, decision{key: i.key, skip: true})
 	return err
 }
 

@@ -196,7 +196,7 @@ func TestS11M9HostileAskingSide(t *testing.T) {
 		{name: "gap in the opening", once: join(begin, frame(frameList, listOf(listEnd, 0, 0, 2, 2, 0, 0, 2))), want: ErrProtocol, step: "compare trees"},
 		{name: "cut before the window", once: join(begin, frame(frameList, []byte{listEnd | listCut, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0})), want: ErrProtocol, step: "compare trees"},
 		{name: "empty frames of a list", once: join(begin, frame(frameList, listOf(0, 0, 0, 2, 2, 3, 1, 1))), again: frame(frameList, []byte{0}), want: ErrProtocol, step: "compare trees"},
-		{name: "hashes for ever", once: join(begin, frame(frameList, listOf(0, 0, 0, 0, 1, 3, 1))), again: frame(frameList, append([]byte{0, 0x81, 0xfe, 0x06}, bytes.Repeat([]byte{7}, 57216)...)), want: ErrLimit, step: "compare trees"},
+		{name: "hashes for ever", once: join(begin, frame(frameList, listOf(0, 0, 0, 0, 1, 3, 1))), again: frame(frameList, append([]byte{0, 0x81, 0xfe, 0x06}, bytes.Repeat([]byte{7}, 57216)...)), want: ErrLimit, step: "comparing needs more"},
 		{name: "restart", once: join(preface, frame(frameRestart, []byte{0})), want: ErrProtocol, step: "wait for a request"},
 		{name: "restart of a list", once: join(begin, frame(frameRestart, []byte{0})), want: ErrProtocol, step: "compare trees"},
 		{name: "second list not below", once: right, reply: frame(frameList, listOf(listEnd, 0, 0, 2, 2)), want: ErrProtocol, step: "compare trees: "},
@@ -236,6 +236,28 @@ func TestS11M9HostileAskingSide(t *testing.T) {
 	}
 	if !maps.Equal(entriesOf(t, db), before) {
 		t.Error("the store has changed")
+	}
+}
+
+// A peer that may only read cannot write either by not saying that it will.
+func TestS11M9ReaderThatWrites(t *testing.T) {
+	db := victim(t, 10)
+	before := entriesOf(t, db)
+	_, sum := oneLeaf(16, 0, []byte("a"), []byte("value"))
+	add := frame(frameChanges, itemOf(changeAdd, "a", "value", 5, check(sum)))
+	done := frame(frameDone, ending{root: okra.Root{Hash: okra.LeafHash(16, []byte("x"), nil)}}.encode())
+	for _, write := range []bool{false, true} {
+		s := script{once: join(preface, add, done), want: ErrDenied, step: "only read"}
+		if write {
+			s.want, s.step = ErrTimeout, "wait for a request" // it did what was asked for
+		}
+		play(t, db, s, func(ctx context.Context, conn Conn, l Limits) error {
+			_, err := Serve(ctx, conn, db, &ServeOptions{Write: write, Limits: l})
+			return err
+		})
+		if maps.Equal(entriesOf(t, db), before) == write {
+			t.Errorf("Write is %v, and the store has changed or not", write)
+		}
 	}
 }
 

@@ -132,6 +132,22 @@ func (s *keySet) sizeAt(start uint32) int {
 	return size
 }
 
+// room is how many bytes s takes until it is a quarter full.
+func (s *keySet) room() int { return max(0, s.budget/4-len(s.buf)-4*len(s.starts)) }
+
+// covers reports whether key lies in a range of more than one key.
+func (s *keySet) covers(key []byte) bool {
+	i, ok := s.search(key)
+	if !ok {
+		i--
+	}
+	if i < 0 {
+		return false
+	}
+	r := s.at(i)
+	return !r.one && (r.to == nil || bytes.Compare(key, r.to) < 0)
+}
+
 // find returns the sum of key, if s has it as one.
 func (s *keySet) find(key []byte) (sum uint64, ok bool) {
 	i, ok := s.search(key)

@@ -12,8 +12,8 @@ import (
 const (
 	wantItems  = 1 << iota // what only the other side has
 	wantValues             // with values; else keys and hashes
-	_
-	wantWrite // it will send changes
+	wantShared             // items only where the asking side has something, too, as far as is known
+	wantWrite              // it will send changes
 )
 
 // features is what a side can do beyond version 1. Bits that the other does not know count as

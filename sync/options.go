@@ -101,7 +101,8 @@ type Limits struct {
 
 	// Timeout is how long the peer may be silent: 10 seconds, also between the sessions that one
 	// Serve answers. A slow peer gains time with every byte, but at less than 4 KiB a second not
-	// enough.
+	// enough. Behind much that was sent to it, and may still be on its way, it is given up to
+	// three times as long.
 	Timeout time.Duration
 
 	// Hold is how long a view of the tree is held while differences are looked for: 2 seconds, or

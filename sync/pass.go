@@ -47,7 +47,8 @@ type pass struct {
 	window window
 	told   []byte // the upper end of the window that the peer knows
 
-	own *keySet // the keys that only we have; nil if nobody asks
+	own    *keySet // the keys that only we have; nil if nobody asks
+	shared bool    // those of them that lie where the peer has nothing are not asked for
 
 	listed gaps   // our nodes that the peer knows: those of level in these gaps
 	level  int    // MaxInt before the first list
@@ -277,8 +278,10 @@ func (p *pass) follow(r *listReader) error {
 		if err != nil {
 			return err
 		}
-		if !g.descend {
-			err = p.add(from, to, p.level == 0 && g.length == 1)
+		if !g.descend && p.level == 0 {
+			err = p.addLeaves(from, to, g.length)
+		} else if !g.descend {
+			err = p.addAlone(from, to, false)
 		} else {
 			err = p.compare(r, from, to)
 		}
@@ -420,11 +423,27 @@ func (p *pass) note(level int, at, theirs uint64, to []byte) error {
 	switch {
 	case p.stretch.ours == 0 || both && level > 0 || p.own == nil:
 		return nil
-	case both && p.stretch.ours > 1:
-		// The peer's entries there will lie between ours.
-		return p.addEach(p.stretch.from, to)
+	case both:
+		return p.addLeaves(p.stretch.from, to, uint64(p.stretch.ours))
 	}
-	return p.add(p.stretch.from, to, level == 0 && p.stretch.ours == 1)
+	return p.addAlone(p.stretch.from, to, level == 0 && p.stretch.ours == 1)
+}
+
+// addAlone is add where the peer has nothing.
+func (p *pass) addAlone(from, to []byte, one bool) error {
+	if p.shared {
+		return nil
+	}
+	return p.add(from, to, one)
+}
+
+// addLeaves adds our n keys within [from, to), between which the peer may have others: one by one
+// if they are few, or fit well, else as a range that holds those of the peer's, too.
+func (p *pass) addLeaves(from, to []byte, n uint64) error {
+	if p.own != nil && n > 1 && (n <= few || n <= uint64(p.own.room()/64)) {
+		return p.addEach(from, to)
+	}
+	return p.add(from, to, n == 1)
 }
 
 // add notes that only we have what lies within [from, to), which is one key if one says so.

@@ -9,9 +9,11 @@ import (
 
 // push sends the peer what it is to change: what only we have, and what was decided about the
 // keys that both have. Both come in ascending order of keys.
-func (c *client) push(p *pass, decided []decision) error {
+func (c *client) push(p *pass, decided *decisions) error {
+	c.w.phase = "send entries"
 	out := &sender{c: c, p: p, items: itemWriter{w: c.w, t: frameChanges}}
 	src := source{r: c.r, keys: p.own, window: p.window, salt: p.salt}
+	next, more := decided.take()
 	for {
 		list, err := src.read(c.maxValue, true)
 		if err != nil {
@@ -22,23 +24,25 @@ func (c *client) push(p *pass, decided []decision) error {
 		}
 		for _, i := range list {
 			// Decisions about keys that we have not, or no longer, come before.
-			for len(decided) > 0 && bytes.Compare(decided[0].key, i.key) < 0 {
-				if err := out.decision(decided[0]); err != nil {
+			for more && bytes.Compare(next.key, i.key) < 0 {
+				if err := out.decision(next); err != nil {
 					return err
 				}
-				decided = decided[1:]
+				next, more = decided.take()
 			}
 			var about *decision
-			if len(decided) > 0 && bytes.Equal(decided[0].key, i.key) {
-				about, decided = &decided[0], decided[1:]
+			if more && bytes.Equal(next.key, i.key) {
+				d := next
+				about = &d
+				next, more = decided.take()
 			}
 			if err := out.entry(i, about); err != nil {
 				return err
 			}
 		}
 	}
-	for _, d := range decided {
-		if err := out.decision(d); err != nil {
+	for ; more; next, more = decided.take() {
+		if err := out.decision(next); err != nil {
 			return err
 		}
 	}

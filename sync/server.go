@@ -166,8 +166,8 @@ func (s *server) answer(body []byte) error {
 	case statusEqual:
 		return nil
 	case statusAppended:
-		if p.own != nil {
-			p.own.add(keyRange{from: append(o.last, 0)})
+		if err := p.addAlone(append(o.last, 0), nil, false); err != nil {
+			return err
 		}
 	default:
 		if err := p.find(); err != nil {
@@ -203,6 +203,7 @@ func (s *server) open(o opening) (p *pass, head heading, err error) {
 	p.wider = o.wider
 	if o.want&wantItems != 0 {
 		p.own = &keySet{budget: bounds.keys}
+		p.shared = o.want&wantShared != 0
 	}
 	head = heading{maxFrame: s.limits.MaxFrame, maxValue: s.limits.MaxValue, format: ours, status: statusList, root: h.root}
 	if head.status, head.last, err = p.status(o); err != nil {

@@ -83,9 +83,9 @@ type wire struct {
 	discovery      int64 // bytes of frames that carry no entries, both ways
 	compared       int64 // those of them that were received since the pass began
 	trips          int   // times it began to wait after sending
-	sending        bool
-	greeting       bool // the preface is to be sent before the next frame
-	over           bool // the peer has said so, or does not read any more
+	turn           int64 // bytes sent since then
+	greeting       bool  // the preface is to be sent before the next frame
+	over           bool  // the peer has said so, or does not read any more
 }
 
 func newWire(ctx context.Context, conn Conn, limits Limits) *wire {
@@ -164,15 +164,36 @@ func (t frameType) carries() bool {
 	return t == frameItems || t == frameChunk || t == frameChanges
 }
 
-// flush sends all frames that are queued.
-func (w *wire) flush() error { return w.flushWithin(w.limits.Timeout) }
+// flush sends all frames that are queued. A peer that takes no more of them may have said why.
+func (w *wire) flush() error {
+	err := w.flushWithin(w.limits.Timeout)
+	if errors.Is(err, ErrCut) {
+		if said := w.said(); said != nil {
+			return said
+		}
+	}
+	return err
+}
+
+// said returns the error that the peer has sent while we were sending, or nil.
+func (w *wire) said() error {
+	w.patience = min(lastWords, w.limits.Timeout)
+	for range mostSkipped {
+		if w.read() != nil {
+			return nil
+		}
+		if frameType(w.frame[0]) == frameError {
+			return w.told(w.frame[1:])
+		}
+	}
+	return nil
+}
 
 // flushWithin gives the peer so much time for each piece.
 func (w *wire) flushWithin(patience time.Duration) error {
 	rest := w.out
 	w.out = w.out[:0]
 	for len(rest) > 0 {
-		w.sending = true
 		if err := w.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
 			return w.failed(err)
 		}
@@ -181,6 +202,7 @@ func (w *wire) flushWithin(patience time.Duration) error {
 		}
 		n, err := w.conn.Write(rest[:min(len(rest), writeSize)])
 		w.sent += int64(n)
+		w.turn += int64(n)
 		if err != nil {
 			w.over = true
 			return w.failed(err)
@@ -190,12 +212,13 @@ func (w *wire) flushWithin(patience time.Duration) error {
 	return nil
 }
 
-// waits notes that what comes now answers what was sent.
+// waits notes that what comes now answers what was sent. Much of that may still be on its way,
+// in buffers that hold some MB, while the peer seems silent.
 func (w *wire) waits() {
-	if w.sending {
-		w.sending = false
+	if w.turn > 0 {
 		w.trips++
-		w.patience = w.limits.Timeout
+		w.patience = w.limits.Timeout + min(2*w.limits.Timeout, time.Duration(min(w.turn, 1<<30))*time.Second/minRate)
+		w.turn = 0
 	}
 }
 
@@ -418,6 +441,9 @@ func (w *wire) told(body []byte) error {
 		sentinel = codes[code]
 	}
 	said := string(body[1:min(len(body), 1+maxText)])
+	if said == sentinel.Error() {
+		return fmt.Errorf("%s: %w", w.phase, sentinel)
+	}
 	text := strconv.QuoteToASCII(strings.TrimPrefix(said, sentinel.Error()+": "))
 	if sentinel == ErrProtocol || sentinel == ErrTimeout {
 		// From its point of view, not from ours.

@@ -142,3 +142,23 @@ func TestFewAgainstMany(t *testing.T) {
 		t.Errorf("other way: %v", err)
 	}
 }
+
+// What a replica of a few entries lacks comes once: that hashes of its leaves look like some of
+// the many others must not be found out only when all has been sent.
+func TestFewAreFilledAtOnce(t *testing.T) {
+	many := open(t, 32)
+	n := 60_000
+	if testing.Short() {
+		n = 20_000
+	}
+	all := numbered("k", n)
+	write(t, many, all)
+	for _, have := range []int{1, 10, 100} {
+		few := open(t, 32)
+		write(t, few, numbered(fmt.Sprintf("k%06d", n/2)[:5], have))
+		sum := ask(t, okrasync.Pull, few, many, nil, nil)
+		if sum.Passes > 1 || sum.RoundTrips > 3 {
+			t.Errorf("of %d entries: %+v", have, sum)
+		}
+	}
+}

@@ -57,7 +57,10 @@ func connect(c *cli.Context, ctx context.Context, p peerAddress, db *okra.DB, wr
 		if err != nil {
 			return nil, err
 		}
-		return &connection{Conn: conn, end: conn.Close}, nil
+		return &connection{Conn: conn, end: func() error {
+			_ = conn.Close() // of a session that failed it would tell only that once more
+			return nil
+		}}, nil
 	case p.ssh != nil:
 		return startProgram(c, ctx, sshCommand(c, *p.ssh, write))
 	case p.command != "":

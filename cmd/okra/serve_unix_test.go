@@ -355,6 +355,15 @@ func TestCutPush(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^okra: of the last [\d,]+ changes the peer has not said`).MatchString(errOut) {
 		t.Errorf("it says %s", errOut)
 	}
+	if !regexp.MustCompile(`(?m)^okra: push .*: peer has failed; sh ended .*map is full`).MatchString(errOut) {
+		t.Errorf("it says %s", errOut)
+	}
+	me := filepath.Join(t.TempDir(), "me")
+	s := startServer(t, me, storeOf(t, 0, 0), "--map-size", "1MiB")
+	_, errOut = want(t, exitFailed, okraCommand(me, "push", near, s.address))
+	if !regexp.MustCompile(`(?m)^okra: push .*: send entries: peer has failed$`).MatchString(errOut) {
+		t.Errorf("it says %s", errOut)
+	}
 }
 
 // Either side is killed amid a transfer; the next session goes on from what is there.

@@ -124,6 +124,21 @@ func TestReadOnlyPeer(t *testing.T) {
 	}
 }
 
+// A server that gives up amid what a peer sends says why, although the peer does not listen then.
+func TestServerGivesUpAmidAPush(t *testing.T) {
+	me := newMe(t)
+	r := serve(t, newDB(t, 0, ""), me, ServerOptions{Session: okrasync.ServeOptions{
+		Write:  true,
+		Accept: func(key, value []byte) error { return errors.New("no more") },
+		Limits: okrasync.Limits{MaxRefused: 1},
+	}})
+	db := newDB(t, 5000, strings.Repeat("x", 5000)) // more than is on the way at a time
+	_, err := okrasync.Push(background, dialed(t, me, r), db, nil)
+	if !errors.Is(err, okrasync.ErrLimit) || !strings.HasPrefix(err.Error(), "send entries: ") || !strings.Contains(err.Error(), string(okrasync.ReasonAccept)) {
+		t.Errorf("push: %v", err)
+	}
+}
+
 func TestTooManySessions(t *testing.T) {
 	one, two, three := newMe(t), newMe(t), newMe(t)
 	r := serve(t, newDB(t, 1, ""), newMe(t), ServerOptions{
