@@ -122,8 +122,9 @@ func Open(path string, o Options) (*Env, error) {
 		e.undo()
 		err = classify(doing, err)
 		if errors.Is(err, ErrPermission) {
-			err = fmt.Errorf("%w: even reading needs write access to lock.mdb in the directory; with "+
-				"the option NoLock of the library it does not, while nobody writes", err)
+			err = fmt.Errorf("%w: even reading needs write access to lock.mdb in the directory, "+
+				"writing to data.mdb too; with the option NoLock of the library reading does without, "+
+				"while nobody writes", err)
 		}
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
@@ -107,7 +108,7 @@ func nextStep(c *cli.Context, dir string, err error) string {
 		return "free some space; nothing was changed"
 	case errors.As(err, &op) && op.Errno == syscall.ENOMEM:
 		return "this machine cannot map so much; choose a smaller --map-size"
-	case errors.Is(err, okra.ErrPermission):
+	case errors.Is(err, okra.ErrPermission) && !strings.Contains(err.Error(), "lock.mdb"):
 		return "reading needs write access to lock.mdb, writing to data.mdb too"
 	}
 	return ""

@@ -208,6 +208,9 @@ func (s *serving) run(me *peer.Identity) error {
 	if address == "" {
 		address = net.JoinHostPort("127.0.0.1", fmt.Sprint(peer.DefaultPort))
 	}
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return usagef(s.c, "--listen: %w, such as :7346 or 192.0.2.1:7346", err)
+	}
 	l, err := s.server.Listen(s.c.Context, address)
 	if errors.Is(err, peer.ErrOpenToAll) {
 		return usagef(s.c, "%w; name who may connect with --allow FILE or --allow-peer ID=read", err)

@@ -262,6 +262,7 @@ func TestServeOwn(t *testing.T) {
 	s.stderr.waitFor(t, "access=read")
 	s.end(t, os.Interrupt, exitInterrupted)
 	want(t, 2, okraCommand(me, "serve", far, "--read-only", "--listen", ":0"))
+	want(t, 2, okraCommand(me, "serve", far, "--read-only", "--listen", "7346"))
 
 	s = startServer(t, me, far)
 	want(t, 0, okraCommand(me, "push", near, s.address))
