@@ -21,6 +21,13 @@ const deleteMark = 1<<32 - 1
 // Reset empties b and keeps its memory.
 func (b *Batch) Reset() { b.buf, b.n = b.buf[:0], 0 }
 
+// release gives back the memory of b if that is more than most bytes, as for a large value.
+func (b *Batch) release(most int) {
+	if cap(b.buf) > most {
+		*b = Batch{}
+	}
+}
+
 // Len returns the number of items.
 func (b *Batch) Len() int { return b.n }
 

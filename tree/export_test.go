@@ -1,5 +1,7 @@
 package tree
 
+import "weak"
+
 // Small flushes are hashed by two goroutines in the tests, as only large ones are otherwise, and
 // small leaves are enough for a cache.
 func init() {
@@ -34,4 +36,10 @@ func (c *Cache) Bytes() (n int) {
 		}
 	}
 	return n
+}
+
+// Held returns what tells whether the memory for sorting writes, and that for deletes and mended
+// leaves, is still there.
+func (b *Buffers) Held() (refs weak.Pointer[ref], batch weak.Pointer[byte]) {
+	return weak.Make(&b.refs[:1][0]), weak.Make(&b.deletes.buf[:1][0])
 }

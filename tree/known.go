@@ -25,9 +25,8 @@ type known struct {
 	out   *changes
 	rest  *changes
 
-	keys   Batch
-	floors [jobItems]Record
-	wide   []byte // record key of a node with more changes than a call takes, all left to rest
+	keys Batch
+	wide []byte // record key of a node with more changes than a call takes, all left to rest
 }
 
 func (r *known) begin(t *Tree, level byte, in, out, rest *changes) {
@@ -45,7 +44,7 @@ func (r *known) fill(j *job) (more bool, err error) {
 		r.keys.At(r.level+1, ch.key)
 		at = next
 	}
-	floors := r.floors[:n]
+	floors := r.t.buf.records[:n]
 	if err := r.t.s.Floor(&r.keys, floors); err != nil {
 		return false, err
 	}
