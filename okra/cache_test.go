@@ -132,3 +132,16 @@ func TestCacheStaysTrue(t *testing.T) {
 		})
 	}
 }
+
+// A Tx that is over leaves the cache to the one that has it now.
+func TestCacheOfTxThatIsOver(t *testing.T) {
+	db := storeIn(t, t.TempDir(), okra.Options{NoSync: true, Table: "short", K: 8})
+	long, err := db.Table("long", okra.Format{})
+	wantIs(t, "Table", err, nil)
+	var old *okra.Tx
+	updateOK(t, db, func(tx *okra.Tx) error { old = tx; return nil })
+	over := make(chan error)
+	go func() { over <- old.Table(long).Put([]byte("key"), nil) }() // the race detector looks on
+	updateOK(t, db, func(tx *okra.Tx) error { return tx.Table(long).Put([]byte("key"), nil) })
+	wantIs(t, "Put of an old Tx", <-over, okra.ErrTxDone)
+}
