@@ -15,6 +15,13 @@ func SmallCache() *Cache { return &Cache{most: 1, chunk: 1 << 10} }
 // Knows reports whether c remembers the node with a hash.
 func (c *Cache) Knows(hash []byte) bool { return c.children(hash) != nil }
 
+// Put remembers a node as the tree does.
+func (c *Cache) Put(hash, children []byte) {
+	if c.serves(len(hash)) {
+		c.put(nil, hash, children)
+	}
+}
+
 // SmallBuffers returns Buffers whose jobs hold n bytes of child hashes, so that nodes of a few
 // children are as wide as nodes of thousands are otherwise.
 func SmallBuffers(n int) *Buffers {
