@@ -10,8 +10,8 @@ import (
 // lie on as many pages.
 //
 // What it holds is true of any tree whose hashes have the same length, whoever wrote it and
-// whatever became of the transaction, since a hash names its children. It serves one [Tree] at a
-// time. A nil Cache remembers nothing.
+// whatever became of the transaction, since a hash names its children. One goroutine at a
+// time may use it, through any number of trees. A nil Cache remembers nothing.
 type Cache struct {
 	k          int // length of the hashes held; set by the first Tree
 	chunk      int // bytes of a chunk

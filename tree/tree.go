@@ -52,7 +52,7 @@ func New(s Storage, f Format, buf *Buffers) *Tree {
 	return t
 }
 
-// Remember has t look for nodes in c, and enter them there. No other tree may use c meanwhile.
+// Remember has t look for nodes in c, and enter them there, if c has none of another hash length.
 func (t *Tree) Remember(c *Cache) {
 	if c.serves(t.format.K) {
 		t.cache = c
