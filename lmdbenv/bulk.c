@@ -34,7 +34,8 @@ static int boundary(MDB_val v, uint32_t limit) {
 		((uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]) < limit;
 }
 
-// compare orders two keys, neither empty, as LMDB does.
+// compare orders two keys, b not empty, as LMDB does. LMDB takes no empty key, so a is empty only if
+// its page is damaged, and the order is any then.
 static int compare(MDB_val a, const char *b, size_t b_size) {
 	int first = *(const unsigned char *)a.mv_data - *(const unsigned char *)b;
 	if (first)
@@ -94,7 +95,7 @@ int okra_scan(MDB_cursor *c, int start, const char *from, size_t from_size, cons
 		if (op == NEXT ? past >= 0 : stop_size != 0 && past < 0)
 			break;
 		if (k.mv_size == 0)
-			return CORRUPTED; // LMDB takes no empty key: the page is damaged
+			return CORRUPTED;
 		out[n++] = (okra_record){bytes(k), k.mv_size, bytes(v), v.mv_size};
 		if (n == room)
 			break;
@@ -130,6 +131,8 @@ static int find(gathering *g, MDB_val key, int op) {
 		return 0;
 	g->k = key;
 	int rc = mdb_cursor_get(g->c, &g->k, &g->v, op);
+	if (rc == 0 && g->k.mv_size == 0)
+		return CORRUPTED;
 	if (rc == 0)
 		g->walk = okra_walk_begin(g->c, g->k);
 	else
@@ -153,6 +156,8 @@ static int back(gathering *g, MDB_val key, okra_bytes *first) {
 	for (;;) {
 		if (rc)
 			return rc == NOTFOUND ? OKRA_ABSENT : rc;
+		if (k.mv_size == 0)
+			return CORRUPTED;
 		if (first_byte(k) != first_byte(key))
 			return OKRA_ABSENT;
 		if (v.mv_size < g->hash) {
@@ -174,11 +179,8 @@ static int back(gathering *g, MDB_val key, okra_bytes *first) {
 	// back, the next page leads to it.
 	if (g->k.mv_size == 0 || okra_walk_return(&walk, &g->walk))
 		return 0;
-	g->k = key;
-	rc = mdb_cursor_get(g->c, &g->k, &g->v, SET_RANGE);
-	if (rc == 0)
-		g->walk = okra_walk_begin(g->c, g->k);
-	return rc;
+	g->k.mv_size = 0;
+	return find(g, key, SET_RANGE);
 }
 
 // forth collects the hashes from the record the walk stands on to the end of its run. The first
@@ -200,6 +202,8 @@ static int forth(gathering *g, int level, int begins) {
 		g->out->used += g->hash;
 		begins = 0;
 		rc = okra_walk_step(&g->walk, NEXT, &g->k, &g->v);
+		if (rc == 0 && g->k.mv_size == 0)
+			return CORRUPTED;
 	}
 	g->out->end = (okra_bytes){0, 0};
 	if (rc == NOTFOUND) {

@@ -59,12 +59,21 @@ func (p *portable) seek(start tree.Start, from []byte) (k, v []byte, err error) 
 	return k, v, nil
 }
 
+// keyed returns a record that was read, or the error for one without a key: LMDB takes no empty
+// key, so the page is damaged.
+func keyed(k, v []byte, err error) ([]byte, []byte, error) {
+	if err == nil && len(k) == 0 {
+		err = fmt.Errorf("%w: a record without a key", tree.ErrCorrupt)
+	}
+	return k, v, err
+}
+
 // Scan implements tree.Storage.
 func (p *portable) Scan(start tree.Start, from, stop []byte, out []tree.Record) (n int, err error) {
 	if err := p.fresh(); err != nil {
 		return 0, err
 	}
-	k, v, err := p.seek(start, from)
+	k, v, err := keyed(p.seek(start, from))
 	op := uint(lmdb.Next)
 	if start.Backward() {
 		op = lmdb.Prev
@@ -77,14 +86,11 @@ func (p *portable) Scan(start tree.Start, from, stop []byte, out []tree.Record) 
 		if past {
 			return n, nil
 		}
-		if len(k) == 0 { // LMDB takes no empty key: the page is damaged
-			return 0, fmt.Errorf("scan: %w: a record without a key", tree.ErrCorrupt)
-		}
 		out[n] = tree.Record{Key: k, Value: v}
 		if n++; n == len(out) {
 			return n, nil
 		}
-		k, v, err = p.cur.Get(nil, nil, op)
+		k, v, err = keyed(p.cur.Get(nil, nil, op))
 	}
 	if lmdb.IsNotFound(err) {
 		err = nil
@@ -123,9 +129,9 @@ func (p *portable) first(q tree.Item, rule tree.Rule) (k, v []byte, err error) {
 	if !q.Delete {
 		return p.cur.Get(q.Key, nil, lmdb.SetKey)
 	}
-	k, v, err = p.seek(tree.Before, q.Key)
+	k, v, err = keyed(p.seek(tree.Before, q.Key))
 	for err == nil && k[0] == q.Key[0] && len(k) > 1 && !(len(v) >= 4 && rule.Boundary(v)) {
-		k, v, err = p.cur.Get(nil, nil, lmdb.Prev)
+		k, v, err = keyed(p.cur.Get(nil, nil, lmdb.Prev))
 	}
 	if err == nil && k[0] != q.Key[0] {
 		return nil, nil, absent(q.Key)
@@ -150,7 +156,7 @@ func (p *portable) run(
 			return true, nil
 		}
 		out.Hashes = append(out.Hashes, v[:rule.Len]...)
-		k, v, err = p.cur.Get(nil, nil, lmdb.Next)
+		k, v, err = keyed(p.cur.Get(nil, nil, lmdb.Next))
 	}
 	switch {
 	case err == nil && k[0] == run.First[0]:

@@ -2,9 +2,9 @@ package okra
 
 import "github.com/okradb/okra-go/tree"
 
-// buffers keeps the memory of writing trees for the next ones, some MiB each after a large
-// transaction. A sync.Pool would lose it with every collection of garbage, and new memory for each
-// transaction makes collections frequent: small loads then took twice as long.
+// buffers keeps the memory of writing trees for the next ones, at most some 16 MiB each after a
+// large transaction. A sync.Pool would lose it with every collection of garbage, and new memory for
+// each transaction makes collections frequent: small loads then took twice as long.
 var buffers = make(chan *tree.Buffers, 2)
 
 // takeBuffers returns memory for a writing tree, to be given back by keepBuffers.

@@ -3,12 +3,14 @@ package okra_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/okradb/okra-go/okra"
+	"github.com/okradb/okra-go/tree/treetest"
 )
 
 // largeWrites are puts and deletes of some of 2000 entries whose values are large enough for the
@@ -131,4 +133,77 @@ func TestCacheStaysTrue(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Tables of several formats share a transaction and its cache, and each is as built anew.
+func TestCacheOfSeveralTables(t *testing.T) {
+	formats := []okra.Format{{K: 16, Q: 4}, {K: 16, Q: 2}, {K: 32, Q: 4}, {K: 24, Q: 8}, {K: 8, Q: 4}}
+	db := storeIn(t, t.TempDir(), okra.Options{NoSync: true, Table: "0", K: 16, Q: 4})
+	var tables []*okra.Table
+	leaves := make([]map[string]treetest.Leaf, len(formats))
+	for i, f := range formats {
+		table, err := db.Table(fmt.Sprint(i), f)
+		wantIs(t, "Table", err, nil)
+		tables, leaves[i] = append(tables, table), map[string]treetest.Leaf{}
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	for round := range 60 {
+		saved := make([]map[string]treetest.Leaf, len(formats))
+		for i := range leaves {
+			saved[i] = maps.Clone(leaves[i])
+		}
+		abort := round%4 == 3
+		err := db.Update(func(tx *okra.Tx) error {
+			for range 200 {
+				i, key := rng.IntN(len(formats)), fmt.Appendf(nil, "key %d", rng.IntN(400))
+				value := fmt.Appendf(nil, "%d %400d", rng.Uint64(), 0)
+				err := tx.Table(tables[i]).Put(key, value)
+				leaves[i][string(key)] = treetest.Leaf{
+					Value: value, Hash: okra.LeafHash(formats[i].K, key, value),
+				}
+				if rng.IntN(3) == 0 {
+					err = errors.Join(err, tx.Table(tables[i]).Delete(key))
+					delete(leaves[i], string(key))
+				}
+				if rng.IntN(30) == 0 { // or the flush is at the end
+					_, rootErr := tx.Table(tables[i]).Root()
+					err = errors.Join(err, rootErr)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			if abort {
+				return errAbort
+			}
+			return nil
+		})
+		if abort {
+			wantIs(t, "Update", err, errAbort)
+			leaves = saved
+			continue
+		}
+		wantIs(t, "Update", err, nil)
+		viewOK(t, db, func(tx *okra.Tx) error {
+			for i := range formats {
+				if err := treetest.Check(tx.Table(tables[i]), leaves[i]); err != nil {
+					return fmt.Errorf("round %d, %s: %w", round, formats[i], err)
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// A Tx that is over leaves the cache to the one that has it now.
+func TestCacheOfTxThatIsOver(t *testing.T) {
+	db := storeIn(t, t.TempDir(), okra.Options{NoSync: true, Table: "short", K: 8})
+	long, err := db.Table("long", okra.Format{})
+	wantIs(t, "Table", err, nil)
+	var old *okra.Tx
+	updateOK(t, db, func(tx *okra.Tx) error { old = tx; return nil })
+	over := make(chan error)
+	go func() { over <- old.Table(long).Put([]byte("key"), nil) }() // the race detector looks on
+	updateOK(t, db, func(tx *okra.Tx) error { return tx.Table(long).Put([]byte("key"), nil) })
+	wantIs(t, "Put of an old Tx", <-over, okra.ErrTxDone)
 }

@@ -65,8 +65,8 @@ type Options struct {
 
 	// CacheSize bounds the memory for nodes that were read or written, in bytes: with it a write
 	// need not read the siblings of what it changes, which counts most where values are large. A
-	// tree needs about 17 bytes for an entry, with hashes of 16 bytes; nothing is cached with
-	// shorter ones. Zero means 32 MiB, a negative size no cache.
+	// tree needs about 18 bytes for an entry, with hashes of 16 bytes; nothing is cached with
+	// shorter ones. Half a MiB is the least. Zero means 32 MiB, a negative size no cache.
 	CacheSize int
 
 	// FileMode is given to files that are made, before umask. Zero means 0o644.

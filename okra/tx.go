@@ -128,6 +128,7 @@ func (tx *Tx) lost() error {
 func (tx *Tx) close() {
 	tx.done = true
 	tx.db.cache.giveBack(tx.nodes)
+	tx.nodes = nil
 	for _, o := range append(tx.more, tx) {
 		o.tree.Close(ErrTxDone)
 		o.lend.end()

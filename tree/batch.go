@@ -5,8 +5,8 @@ import "encoding/binary"
 // A Batch is a list of puts and deletes, or of the questions of Gather, in one flat buffer, so
 // that it can be handed across a language border in one call. The zero Batch is empty and ready.
 //
-// Each item is: u32 value length (0xffffffff: delete, or Before), u16 key length, both in the machine's
-// byte order, then the key and the value.
+// Each item is: u32 value length (0xffffffff: delete, or Before), u16 key length, both in the
+// machine's byte order, then the key and the value.
 type Batch struct {
 	buf []byte
 	n   int
@@ -20,6 +20,13 @@ const deleteMark = 1<<32 - 1
 
 // Reset empties b and keeps its memory.
 func (b *Batch) Reset() { b.buf, b.n = b.buf[:0], 0 }
+
+// release gives back the memory of b if that is more than most bytes, as for a large value.
+func (b *Batch) release(most int) {
+	if cap(b.buf) > most {
+		*b = Batch{}
+	}
+}
 
 // Len returns the number of items.
 func (b *Batch) Len() int { return b.n }
@@ -40,7 +47,7 @@ func (b *Batch) Put(prefix byte, key, hash, value []byte) []byte {
 // Delete appends a delete of prefix·key.
 func (b *Batch) Delete(prefix byte, key []byte) { b.head(deleteMark, prefix, key) }
 
-// At appends a question of Gather for the run that begins at prefix·key.
+// At appends a question of Gather for the run that begins at prefix·key, or one of Floor.
 func (b *Batch) At(prefix byte, key []byte) { b.head(0, prefix, key) }
 
 // Before appends a question of Gather for the run that holds the record before prefix·key.

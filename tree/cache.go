@@ -10,8 +10,8 @@ import (
 // lie on as many pages.
 //
 // What it holds is true of any tree whose hashes have the same length, whoever wrote it and
-// whatever became of the transaction, since a hash names its children. It serves one [Tree] at a
-// time. A nil Cache remembers nothing.
+// whatever became of the transaction, since a hash names its children. One goroutine at a
+// time may use it, through any number of trees. A nil Cache remembers nothing.
 type Cache struct {
 	k          int // length of the hashes held; set by the first Tree
 	chunk      int // bytes of a chunk
@@ -29,6 +29,7 @@ type generation struct {
 const (
 	cacheChunk = 256 << 10
 	cacheNode  = 16 << 10 // bytes of child hashes of the widest node remembered
+	cachePlace = 40       // bytes of memory that a place takes, at most about
 
 	// cacheHash is the least hash length with which nodes are remembered: shorter hashes may
 	// well name two nodes.
@@ -122,7 +123,7 @@ func (c *Cache) room(n int) (chunk, offset int) {
 	if last >= 0 && c.chunk-len(g.chunks[last]) >= n {
 		return last, len(g.chunks[last])
 	}
-	if len(g.chunks) == c.most {
+	if len(g.chunks)*c.chunk+len(g.places)*cachePlace >= c.most*c.chunk {
 		c.young, c.old = c.old, c.young
 		clear(g.places)
 		g.chunks = g.chunks[:0]

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/okradb/okra-go/tree"
@@ -95,6 +96,32 @@ func TestCacheBounds(t *testing.T) {
 	if cache.Bytes() == 0 {
 		t.Error("nothing is remembered")
 	}
+}
+
+// A full cache takes the memory that it may, however small the nodes are.
+func TestCacheMemory(t *testing.T) {
+	const limit = 8 << 20
+	for _, children := range []int{1, 2, 32} {
+		before := heap()
+		cache := tree.NewCache(limit)
+		hash, joined := make([]byte, 16), make([]byte, 16*children)
+		for i := range uint64(400_000) {
+			binary.NativeEndian.PutUint64(hash, i)
+			cache.Put(hash, joined)
+		}
+		if n := heap() - before; n < limit/2 || n > limit*5/4 {
+			t.Errorf("with %d children it takes %d bytes of %d", children, n, limit)
+		}
+		runtime.KeepAlive(cache)
+	}
+}
+
+// heap returns the bytes in use.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // Hashes of the caller's own may be equal: then no child is taken for another.

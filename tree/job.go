@@ -121,8 +121,7 @@ func (j *job) report(effects []Effect, olds []byte, out *changes) {
 
 // A stage is one kind of work that a flush does, job by job.
 type stage interface {
-	// fill begins the next job. It reports whether another follows; a job without items ends
-	// the stage too.
+	// fill begins the next job, which may have no items, and reports whether another follows.
 	fill(*job) (more bool, err error)
 	// hash completes the job's batch. It runs beside fill and apply of other jobs, and touches
 	// nothing but the job and what no stage changes.

@@ -25,9 +25,8 @@ type known struct {
 	out   *changes
 	rest  *changes
 
-	keys   Batch
-	floors [jobItems]Record
-	wide   []byte // record key of a node with more changes than a call takes, all left to rest
+	keys Batch
+	wide []byte // record key of a node with more changes than a call takes, all left to rest
 }
 
 func (r *known) begin(t *Tree, level byte, in, out, rest *changes) {
@@ -45,7 +44,7 @@ func (r *known) fill(j *job) (more bool, err error) {
 		r.keys.At(r.level+1, ch.key)
 		at = next
 	}
-	floors := r.floors[:n]
+	floors := r.t.buf.records[:n]
 	if err := r.t.s.Floor(&r.keys, floors); err != nil {
 		return false, err
 	}
@@ -55,14 +54,11 @@ func (r *known) fill(j *job) (more bool, err error) {
 			same++
 		}
 		whole := same < len(floors) || same == r.left
-		if !whole && same < n {
+		if whole && r.full(j, same) || !whole && same < n {
 			break // the next call has all changes of this node
 		}
 		if !whole {
 			r.wide = append(r.wide[:0], floors[0].Key...)
-		}
-		if whole && r.full(j, floors[0], same) {
-			break
 		}
 		edited := whole && same <= editsMost && !bytes.Equal(floors[0].Key, r.wide) &&
 			r.edit(j, floors[0], same)
@@ -73,8 +69,8 @@ func (r *known) fill(j *job) (more bool, err error) {
 	return r.left > 0, nil
 }
 
-// full reports whether the children of a node, with n changes, no longer fit into the job.
-func (r *known) full(j *job, node Record, n int) bool {
+// full reports whether the children of another node, with n changes, may not fit into j any more.
+func (r *known) full(j *job, n int) bool {
 	return len(j.got.Runs) > 0 && cap(j.got.Hashes)-len(j.got.Hashes) < cacheNode+n*r.in.k
 }
 

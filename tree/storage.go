@@ -18,10 +18,10 @@ type Storage interface {
 
 	// Gather reads runs of records. A run begins at a boundary, or at the record whose key is
 	// its first byte alone, and ends before the next such. For each question in turn, which
-	// ascend and share their first byte, it reads the run that begins at the key, or for a Before the run that holds the record
-	// before the key, unless that is the run it read last. It empties out first and stops at a
-	// run that does not fit. A run that is not there gives ErrCorrupt, as does a value too short
-	// for its hash.
+	// ascend and share their first byte, it reads the run that begins at the key, or for a Before
+	// the run that holds the record before the key, unless that is the run it read last. It
+	// empties out first and stops at a run that does not fit. A run that is not there gives
+	// ErrCorrupt, as does a value too short for its hash.
 	Gather(questions *Batch, rule Rule, out *Gathered) error
 
 	// Floor sets out[i] to the last record at or below the i-th key of keys, which ascend, or to

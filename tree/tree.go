@@ -34,23 +34,6 @@ type Tree struct {
 	crew *crew     // during a flush
 }
 
-// Buffers is the memory that a writing Tree works in. It may serve one Tree after another, so
-// that a small transaction need not allocate it. The zero Buffers is ready.
-type Buffers struct {
-	pending     pending
-	refs, spare []ref
-	jobs        [jobsAhead]job
-
-	changed, raised, gone, merged changes // of two levels at a time
-	rest, others                  changes // parts of such lists
-
-	known   known
-	nodes   nodes
-	deletes Batch
-	records [256]Record
-	joined  [256 * MaxHash]byte // the hashes of records
-}
-
 // maxPending bounds the memory of the writes that wait, in bytes; past it they are applied.
 const maxPending = 24 << 20
 
@@ -69,7 +52,7 @@ func New(s Storage, f Format, buf *Buffers) *Tree {
 	return t
 }
 
-// Remember has t look for nodes in c, and enter them there. No other tree may use c meanwhile.
+// Remember has t look for nodes in c, and enter them there, if c has none of another hash length.
 func (t *Tree) Remember(c *Cache) {
 	if c.serves(t.format.K) {
 		t.cache = c
@@ -92,29 +75,6 @@ func (t *Tree) kept() (int, error) {
 		return 0, err
 	}
 	return t.rule.Len, err
-}
-
-// Release gives back the memory of b that only a large transaction needs, at its end.
-func (b *Buffers) Release() {
-	const refs, most = 1 << 16, 1 << 20 // bytes, but for refs
-	if cap(b.refs) > refs {
-		b.refs = nil
-	}
-	if cap(b.spare) > refs {
-		b.spare = nil
-	}
-	for _, c := range []*changes{&b.changed, &b.raised, &b.gone, &b.merged, &b.rest, &b.others} {
-		if cap(c.buf) > most {
-			c.buf = nil
-		}
-	}
-	for i := range b.jobs {
-		if cap(b.jobs[i].batch.buf) > most { // of a large value
-			b.jobs[i].batch.buf = nil
-		}
-	}
-	b.pending.reset()
-	b.pending.release()
 }
 
 // Open reads the header in s and returns the format of the tree there, which must agree with
