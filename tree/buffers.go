@@ -13,8 +13,18 @@ type Buffers struct {
 	known   known
 	nodes   nodes
 	deletes Batch
-	records [256]Record
-	joined  [256 * MaxHash]byte // the hashes of records
+	records [answerMost]Record
+	used    int                        // records that were handed out
+	joined  [answerMost * MaxHash]byte // the hashes of records
+}
+
+// answerMost is the most records of an answer.
+const answerMost = 256
+
+// answer returns room for n records, at most answerMost, until the next call.
+func (b *Buffers) answer(n int) []Record {
+	b.used = max(b.used, n)
+	return b.records[:n]
 }
 
 // Release gives back, at the end of a transaction, the memory of b that only a large one needs, and
@@ -37,11 +47,13 @@ func (b *Buffers) Release() {
 		j := &b.jobs[i]
 		j.batch.release(most)
 		j.refs, j.stage, j.got.End = nil, nil, nil
-		clear(j.got.Runs[:cap(j.got.Runs)])
+		clear(j.got.Runs[:max(j.runs, len(j.got.Runs))])
+		j.runs = 0
 	}
 	b.deletes.release(most)
 	b.known.t, b.nodes.t = nil, nil
-	clear(b.records[:])
+	clear(b.answer(b.used))
+	b.used = 0
 	b.pending.reset()
 	b.pending.release()
 }

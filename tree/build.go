@@ -125,7 +125,7 @@ type parents struct {
 func (p *parents) fill(j *job) (more bool, err error) {
 	j.reset()
 	j.got.room()
-	start, from, recs := AtOrAfter, p.from, p.t.buf.records[:]
+	start, from, recs := AtOrAfter, p.from, p.t.buf.answer(answerMost)
 	for {
 		n, err := p.t.s.Scan(start, from, []byte{p.level + 1}, recs)
 		if err != nil {

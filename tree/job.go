@@ -17,6 +17,7 @@ type job struct {
 	joined []byte // what their hashes are taken of
 
 	got  Gathered // the children of the nodes in batch
+	runs int      // the most that got had
 	ends []int    // where those of each end
 	sums []byte   // their hashes
 
@@ -45,6 +46,7 @@ var aloneMost = 4 << 20
 func (j *job) reset() {
 	j.batch.Reset()
 	j.isB = j.isB[:0]
+	j.runs = max(j.runs, len(j.got.Runs))
 	j.size = 0
 }
 

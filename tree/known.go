@@ -44,7 +44,7 @@ func (r *known) fill(j *job) (more bool, err error) {
 		r.keys.At(r.level+1, ch.key)
 		at = next
 	}
-	floors := r.t.buf.records[:n]
+	floors := r.t.buf.answer(n)
 	if err := r.t.s.Floor(&r.keys, floors); err != nil {
 		return false, err
 	}

@@ -66,7 +66,7 @@ func (t *Tree) clear() error {
 	}
 	b := &t.buf.deletes
 	for {
-		n, err := t.s.Scan(AtOrAfter, []byte{headerLevel}, nil, t.buf.records[:])
+		n, err := t.s.Scan(AtOrAfter, []byte{headerLevel}, nil, t.buf.answer(answerMost))
 		if err != nil || n == 0 {
 			return err
 		}
@@ -101,7 +101,7 @@ func (t *Tree) mend(w Watch) error {
 	var d digester
 	last := []byte{0}
 	for {
-		n, err := t.s.Scan(After, last, []byte{1}, t.buf.records[:])
+		n, err := t.s.Scan(After, last, []byte{1}, t.buf.answer(answerMost))
 		if err != nil || n == 0 {
 			return err
 		}

@@ -49,7 +49,7 @@ func (t *Tree) onlyAnchor(level byte) (bool, error) {
 func (t *Tree) truncate(level byte) error {
 	b := &t.buf.deletes
 	for {
-		n, err := t.s.Scan(AtOrAfter, []byte{level}, []byte{headerLevel}, t.buf.records[:])
+		n, err := t.s.Scan(AtOrAfter, []byte{level}, []byte{headerLevel}, t.buf.answer(answerMost))
 		if err != nil || n == 0 {
 			return err
 		}
@@ -256,7 +256,7 @@ func (t *Tree) stream(level byte, start []byte) (sum, next []byte, err error) {
 	h := blake3.New()
 	from, how := bytes.Clone(start), AtOrAfter
 	for first := true; ; first = false {
-		n, err := t.s.Scan(how, from, []byte{level + 1}, t.buf.records[:])
+		n, err := t.s.Scan(how, from, []byte{level + 1}, t.buf.answer(answerMost))
 		if err != nil {
 			return nil, nil, err
 		}
