@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "order.h"
 #include "walk.h"
 
 #define DELETE UINT32_MAX
@@ -34,15 +35,9 @@ static int boundary(MDB_val v, uint32_t limit) {
 		((uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]) < limit;
 }
 
-// compare orders two keys, b not empty, as LMDB does. LMDB takes no empty key, so a is empty only if
-// its page is damaged, and the order is any then.
 static int compare(MDB_val a, const char *b, size_t b_size) {
-	int first = *(const unsigned char *)a.mv_data - *(const unsigned char *)b;
-	if (first)
-		return first;
-	size_t n = a.mv_size < b_size ? a.mv_size : b_size;
-	int c = memcmp(a.mv_data, b, n);
-	return c ? c : (a.mv_size > b_size) - (a.mv_size < b_size);
+	MDB_val other = {b_size, (void *)b};
+	return okra_compare(&a, &other);
 }
 
 static okra_bytes bytes(MDB_val v) { return (okra_bytes){(uintptr_t)v.mv_data, v.mv_size}; }
@@ -362,6 +357,16 @@ int okra_append(MDB_cursor *c, const char *batch, size_t size) {
 			return rc;
 	}
 	return 0;
+}
+
+static int by_words(const MDB_val *a, const MDB_val *b) { return okra_compare(a, b); }
+
+int okra_order_by_words(MDB_cursor *c) {
+	return mdb_set_compare(mdb_cursor_txn(c), mdb_cursor_dbi(c), by_words);
+}
+
+int okra_order(const char *a, size_t a_size, const char *b, size_t b_size) {
+	return compare((MDB_val){a_size, (void *)a}, b, b_size);
 }
 
 void okra_constants(int *out) {

@@ -79,6 +79,13 @@ int okra_apply(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint3
 // okra_append puts the records of the batch behind all that are stored.
 int okra_append(MDB_cursor *c, const char *batch, size_t size);
 
+// okra_order_by_words has LMDB compare the keys of the table of c by okra_compare, from now on and
+// in every transaction of the process. The order stays the same.
+int okra_order_by_words(MDB_cursor *c);
+
+// okra_order is okra_compare, for a test.
+int okra_order(const char *a, size_t a_size, const char *b, size_t b_size);
+
 // okra_constants sets out to the 11 constants of LMDB's that bulk.c declares for itself.
 void okra_constants(int *out);
 

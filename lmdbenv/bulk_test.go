@@ -3,8 +3,11 @@
 package lmdbenv
 
 import (
+	"bytes"
 	"context"
+	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
@@ -43,6 +46,27 @@ func TestConstants(t *testing.T) {
 	}
 	if got := constants(); got != want {
 		t.Errorf("bulk.c has %v, lmdb-go %v", got, want)
+	}
+}
+
+// Keys are ordered as LMDB orders them, whatever their lengths and wherever they differ.
+func TestOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200_000 {
+		a := make([]byte, rng.IntN(20))
+		for i := range a {
+			a[i] = byte(rng.IntN(3) * 127)
+		}
+		b := slices.Clone(a[:rng.IntN(len(a)+1)])
+		for range rng.IntN(12) {
+			b = append(b, byte(rng.Uint32()))
+		}
+		if len(b) > 0 && rng.IntN(2) == 0 {
+			b[rng.IntN(len(b))] ^= 1 << rng.IntN(8)
+		}
+		if got, want := order(a, b), bytes.Compare(a, b); got != want {
+			t.Fatalf("%x and %x: %d, want %d", a, b, got, want)
+		}
 	}
 }
 

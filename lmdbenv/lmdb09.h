@@ -16,6 +16,7 @@ typedef struct {
 extern char *mdb_version(int *major, int *minor, int *patch);
 extern MDB_txn *mdb_cursor_txn(MDB_cursor *c);
 extern MDB_dbi mdb_cursor_dbi(MDB_cursor *c);
+extern int mdb_set_compare(MDB_txn *txn, MDB_dbi dbi, int (*)(const MDB_val *, const MDB_val *));
 extern int mdb_get(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data);
 extern int mdb_cursor_get(MDB_cursor *c, MDB_val *key, MDB_val *data, int op);
 extern int mdb_cursor_put(MDB_cursor *c, MDB_val *key, MDB_val *data, unsigned int flags);

@@ -38,6 +38,9 @@ func (e *Env) OpenTable(name string, prepare func(*Txn, tree.Storage) error) (Ha
 			return err
 		}
 		s, err := t.Storage(h)
+		if b, ok := s.(*bulk); ok && err == nil {
+			err = b.orderByWords()
+		}
 		if err != nil {
 			return err
 		}
