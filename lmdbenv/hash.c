@@ -28,6 +28,9 @@ typedef struct {
 	uint32_t *result;            // eight words
 } part;
 
+// UNROLL before a short loop over vectors keeps them in registers.
+#define UNROLL _Pragma("GCC unroll 8")
+
 #ifdef __clang__
 #define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -37,21 +40,21 @@ typedef struct {
 // transpose sets m to the words of a block in each lane.
 static inline __attribute__((always_inline)) void transpose(
 	const unsigned char *const *blocks, vector *m) {
-	for (int half = 0; half < 2; half++, m += 8) {
+	UNROLL for (int half = 0; half < 2; half++, m += 8) {
 		vector r[8], s[8], t[8];
-		for (int l = 0; l < 8; l++)
+		UNROLL for (int l = 0; l < 8; l++)
 			memcpy(&r[l], blocks[l] + 32 * half, 32);
-		for (int l = 0; l < 8; l += 2) {
+		UNROLL for (int l = 0; l < 8; l += 2) {
 			s[l] = PICK(r[l], r[l + 1], 0, 8, 1, 9, 4, 12, 5, 13);
 			s[l + 1] = PICK(r[l], r[l + 1], 2, 10, 3, 11, 6, 14, 7, 15);
 		}
-		for (int l = 0; l < 8; l += 4) {
+		UNROLL for (int l = 0; l < 8; l += 4) {
 			t[l] = PICK(s[l], s[l + 2], 0, 1, 8, 9, 4, 5, 12, 13);
 			t[l + 1] = PICK(s[l], s[l + 2], 2, 3, 10, 11, 6, 7, 14, 15);
 			t[l + 2] = PICK(s[l + 1], s[l + 3], 0, 1, 8, 9, 4, 5, 12, 13);
 			t[l + 3] = PICK(s[l + 1], s[l + 3], 2, 3, 10, 11, 6, 7, 14, 15);
 		}
-		for (int l = 0; l < 4; l++) {
+		UNROLL for (int l = 0; l < 4; l++) {
 			m[l] = PICK(t[l], t[l + 4], 0, 1, 2, 3, 8, 9, 10, 11);
 			m[l + 4] = PICK(t[l], t[l + 4], 4, 5, 6, 7, 12, 13, 14, 15);
 		}
@@ -118,8 +121,11 @@ static inline __attribute__((always_inline)) void hash_parts(const part *parts, 
 					memcpy(tails[l], blocks[l], take);
 				blocks[l] = tails[l];
 			}
-			size.lane[l] = take;
-			flags.lane[l] = p->flags | (at[l] == 0 ? p->first : 0) | (left <= BLOCK ? p->last : 0);
+			uint32_t flag = p->flags | (at[l] == 0 ? p->first : 0) | (left <= BLOCK ? p->last : 0);
+			if (size.lane[l] != take) // a vector is slow to read after a word of it was written
+				size.lane[l] = take;
+			if (flags.lane[l] != flag)
+				flags.lane[l] = flag;
 			at[l] += take;
 		}
 		compress(h, blocks, &counter, &size, &flags);
