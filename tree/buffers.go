@@ -31,7 +31,7 @@ func (b *Buffers) answer(n int) []Record {
 // lets go of the tree, of its cache, and of the storage's bytes, which may be unmapped while b is
 // kept.
 func (b *Buffers) Release() {
-	const refs, most = 1 << 16, 1 << 20 // bytes, but for refs
+	const refs, most = 1 << 14, 256 << 10 // bytes, but for refs
 	if cap(b.refs) > refs {
 		b.refs = nil
 	}

@@ -26,7 +26,7 @@ type pending struct {
 
 const (
 	chunkSize   = 256 << 10
-	keepSpare   = 16 // chunks kept between transactions: 4 MiB
+	keepSpare   = 8 // chunks kept between transactions: 2 MiB
 	markDelete  = 1<<32 - 1
 	markHash    = 1<<32 - 2
 	recordHead  = 8
