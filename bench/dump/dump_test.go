@@ -11,6 +11,7 @@ import (
 
 	"github.com/okradb/okra-go/bench"
 	"github.com/okradb/okra-go/bench/suite"
+	"github.com/okradb/okra-go/bench/suite/suitetest"
 )
 
 func TestMain(m *testing.M) {
@@ -32,19 +33,8 @@ func checked() suite.Suite {
 		all, err := cellsOf(o)
 		for _, c := range all {
 			for i := range c.Sides {
-				check := c.Sides[i].Check
-				if check == nil {
-					continue
-				}
-				c.Sides[i].Check = func(r *suite.Rep) (bench.Contents, error) {
-					got, err := check(r)
-					if err != nil {
-						return got, err
-					}
-					if want := left(c); got != want {
-						err = fmt.Errorf("it holds %+v, want %+v", got, want)
-					}
-					return got, err
+				if c.Sides[i].Check != nil {
+					suitetest.Want(&c.Sides[i], func(*suite.Rep) (bench.Contents, error) { return left(c), nil })
 				}
 			}
 		}
@@ -97,11 +87,7 @@ func idle(name string, claim bool) suite.Suite {
 func tiny(t *testing.T, keys ...int) suite.Options {
 	t.Helper()
 	dir := t.TempDir()
-	t.Cleanup(func() {
-		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("left behind: %v, %v", left, err)
-		}
-	})
+	suitetest.EmptyAtEnd(t, dir)
 	return suite.Options{Repetitions: 1, Seed: 3, Dir: dir, Sizes: map[string][]int{
 		"keys": keys, "mdb-load-keys": {100},
 	}}

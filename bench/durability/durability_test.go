@@ -2,7 +2,6 @@ package durability
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/okradb/okra-go/bench"
 	"github.com/okradb/okra-go/bench/suite"
+	"github.com/okradb/okra-go/bench/suite/suitetest"
 	"github.com/okradb/okra-go/okra"
 )
 
@@ -29,18 +29,9 @@ func checked() suite.Suite {
 		all, err := cells(o)
 		for _, c := range all {
 			for i := range c.Sides {
-				check := c.Sides[i].Check
-				c.Sides[i].Check = func(r *suite.Rep) (bench.Contents, error) {
-					got, err := check(r)
-					if err != nil {
-						return got, err
-					}
-					want, err := written(r, int(c.Ops), o.Sizes["value-size"][0])
-					if err == nil && got != want {
-						err = fmt.Errorf("it holds %+v, want %+v", got, want)
-					}
-					return got, err
-				}
+				suitetest.Want(&c.Sides[i], func(r *suite.Rep) (bench.Contents, error) {
+					return written(r, int(c.Ops), o.Sizes["value-size"][0])
+				})
 			}
 		}
 		return all, err
@@ -104,11 +95,7 @@ func idle() suite.Suite {
 func tiny(t *testing.T) suite.Options {
 	t.Helper()
 	dir := t.TempDir()
-	t.Cleanup(func() {
-		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("left behind: %v, %v", left, err)
-		}
-	})
+	suitetest.EmptyAtEnd(t, dir)
 	return suite.Options{Repetitions: 1, Seed: 3, Dir: dir, Sizes: map[string][]int{
 		"rows": {5, 20}, "batch": {50}, "writers": {1, 4}, "group-writes": {10}, "value-size": {7},
 	}}

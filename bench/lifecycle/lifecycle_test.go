@@ -11,6 +11,7 @@ import (
 
 	"github.com/okradb/okra-go/bench"
 	"github.com/okradb/okra-go/bench/suite"
+	"github.com/okradb/okra-go/bench/suite/suitetest"
 )
 
 func TestMain(m *testing.M) {
@@ -30,18 +31,8 @@ func checked() suite.Suite {
 		for _, c := range all {
 			for i := range c.Sides {
 				side := &c.Sides[i]
-				if check := side.Check; check != nil {
-					side.Check = func(r *suite.Rep) (bench.Contents, error) {
-						got, err := check(r)
-						if err != nil {
-							return got, err
-						}
-						want, err := wantedContents(c, o)
-						if err == nil && got != want {
-							err = fmt.Errorf("it holds %+v, want %+v", got, want)
-						}
-						return got, err
-					}
+				if side.Check != nil {
+					suitetest.Want(side, func(*suite.Rep) (bench.Contents, error) { return wantedContents(c, o) })
 					continue
 				}
 				run := side.Run
@@ -202,11 +193,7 @@ func tiny(t *testing.T) suite.Options {
 
 func tinyIn(t *testing.T, dir string) suite.Options {
 	t.Helper()
-	t.Cleanup(func() {
-		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("left behind: %v, %v", left, err)
-		}
-	})
+	suitetest.EmptyAtEnd(t, dir)
 	return suite.Options{Repetitions: 2, Seed: 3, Dir: dir, Sizes: map[string][]int{
 		"steps": {3}, "load": {1500}, "large": {150}, "large-size": {5000}, "keys": {300}, "gets": {40},
 		"reopen": {10, 200}, "crash": {70}, "each": {30}, "runs": {2}, "value-size": {13},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/okradb/okra-go/bench"
 	"github.com/okradb/okra-go/bench/suite"
+	"github.com/okradb/okra-go/bench/suite/suitetest"
 )
 
 func TestMain(m *testing.M) {
@@ -45,21 +46,13 @@ func checked(c *counter) suite.Suite {
 		all, err := cells(o)
 		for _, c := range all {
 			for i := range c.Sides {
-				check := c.Sides[i].Check
-				if check == nil {
+				if c.Sides[i].Check == nil {
 					continue
 				}
-				c.Sides[i].Check = func(r *suite.Rep) (bench.Contents, error) {
-					got, err := check(r)
-					if err != nil {
-						return got, err
-					}
+				suitetest.Want(&c.Sides[i], func(r *suite.Rep) (bench.Contents, error) {
 					want, _, _ := modelOf(o, c.Group, c.Name, c.Params).run(r.Seed)
-					if got != want {
-						err = fmt.Errorf("it holds %+v, want %+v", got, want)
-					}
-					return got, err
-				}
+					return want, nil
+				})
 			}
 		}
 		return all, err
@@ -161,11 +154,7 @@ func idle(name string, claim bool) suite.Suite {
 func tiny(t *testing.T) suite.Options {
 	t.Helper()
 	dir := t.TempDir()
-	t.Cleanup(func() {
-		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("left behind: %v, %v", left, err)
-		}
-	})
+	suitetest.EmptyAtEnd(t, dir)
 	return suite.Options{Repetitions: 1, Seed: 3, Dir: dir, Sizes: map[string][]int{
 		"value-size": {300}, "goroutines": {1, 3}, "ops": {1600}, "data": {64 << 10}, "entries": {1000},
 		"beyond-value-size": {300}, "beyond-goroutines": {2}, "beyond-ops": {100}, "beyond-data": {80 << 10},
