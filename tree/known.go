@@ -13,24 +13,23 @@ const editsMost = 8
 // editedMost is the most changed leaves whose hashes, old and new, a flush keeps in memory.
 const editedMost = 1 << 16
 
-// known is the stage that rehashes those nodes touched by the changes of a level whose children
-// the cache knows, without reading the children. It leaves to rest the changes of other nodes,
-// and of those where a boundary came or went.
+// known is the stage that rehashes those parents of changed leaves whose children the cache knows,
+// without reading the children. It leaves to rest the changes under other nodes, and under those
+// where a boundary came or went.
 type known struct {
-	t     *Tree
-	level byte
-	in    *changes
-	at    int // offset of the next change in in
-	left  int // changes from there
-	out   *changes
-	rest  *changes
+	t    *Tree
+	in   *changes
+	at   int // offset of the next change in in
+	left int // changes from there
+	out  *changes
+	rest *changes
 
 	keys Batch
 	wide []byte // record key of a node with more changes than a call takes, all left to rest
 }
 
-func (r *known) begin(t *Tree, level byte, in, out, rest *changes) {
-	r.t, r.level, r.in, r.out, r.rest = t, level, in, out, rest
+func (r *known) begin(t *Tree, in, out, rest *changes) {
+	r.t, r.in, r.out, r.rest = t, in, out, rest
 	r.at, r.left, r.wide = 0, in.n, r.wide[:0]
 }
 
@@ -41,7 +40,7 @@ func (r *known) fill(j *job) (more bool, err error) {
 	r.keys.Reset()
 	for i, at := 0, r.at; i < n; i++ {
 		ch, next, _ := r.in.next(at)
-		r.keys.At(r.level+1, ch.key)
+		r.keys.At(1, ch.key)
 		at = next
 	}
 	floors := r.t.buf.answer(n)
@@ -89,7 +88,7 @@ func (r *known) pass(n int, leave bool) {
 // edit adds to j the node whose children the next n changes are of, or reports that it cannot.
 func (r *known) edit(j *job, node Record, n int) bool {
 	k := r.t.rule.Len
-	if len(node.Key) == 0 || node.Key[0] != r.level+1 || len(node.Value) < k {
+	if len(node.Key) == 0 || node.Key[0] != 1 || len(node.Value) < k {
 		return false
 	}
 	for i, at := 0, r.at; i < n; i++ {
@@ -115,7 +114,7 @@ func (r *known) edit(j *job, node Record, n int) bool {
 	}
 	j.got.Hashes = j.got.Hashes[:begin+len(joined)]
 	j.got.Runs = append(j.got.Runs, Run{End: len(j.got.Hashes)})
-	j.batch.Put(r.level+1, node.Key[1:], zeroHash[:k], nil)
+	j.batch.Put(1, node.Key[1:], zeroHash[:k], nil)
 	return true
 }
 

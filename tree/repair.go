@@ -77,9 +77,9 @@ func (t *Tree) raise(level byte, in, out *changes) error {
 		return err
 	}
 	out.reset(0)
-	if in.k > 0 {
+	if in.k > 0 { // of leaves
 		b.rest.reset(in.k)
-		b.known.begin(t, level, in, out, &b.rest)
+		b.known.begin(t, in, out, &b.rest)
 		if err := run(&b.known, &b.jobs, t.crew); err != nil {
 			return err
 		}
