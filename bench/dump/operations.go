@@ -86,15 +86,7 @@ func getOkra(w work, db *okra.DB, in input, t *tally) error {
 	return db.View(func(tx *okra.Tx) error {
 		return w.eachOf(in.order, func(key []byte) error {
 			value, err := tx.Get(key)
-			switch {
-			case errors.Is(err, okra.ErrNotFound):
-				t.moved(key, nil)
-			case err != nil:
-				return err
-			default:
-				t.read(key, value)
-			}
-			return nil
+			return t.got(key, value, errors.Is(err, okra.ErrNotFound), err)
 		})
 	})
 }
@@ -104,15 +96,7 @@ func getPlain(w work, p *bench.Plain, in input, t *tally) error {
 		txn.RawRead = true
 		return w.eachOf(in.order, func(key []byte) error {
 			value, err := txn.Get(p.DBI, key)
-			switch {
-			case lmdb.IsNotFound(err):
-				t.moved(key, nil)
-			case err != nil:
-				return err
-			default:
-				t.read(key, value)
-			}
-			return nil
+			return t.got(key, value, lmdb.IsNotFound(err), err)
 		})
 	})
 }
@@ -156,6 +140,20 @@ type tally struct {
 func (t *tally) moved(key, value []byte) {
 	t.ops++
 	t.bytes += int64(len(key) + len(value))
+}
+
+// got counts what a get has given: a value, that the key is missing, or another error, which it
+// returns.
+func (t *tally) got(key, value []byte, missing bool, err error) error {
+	switch {
+	case missing:
+		t.moved(key, nil)
+	case err != nil:
+		return err
+	default:
+		t.read(key, value)
+	}
+	return nil
 }
 
 func (t *tally) read(key, value []byte) {
