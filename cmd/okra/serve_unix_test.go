@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -367,38 +368,90 @@ func TestCutPush(t *testing.T) {
 	}
 }
 
+// A narrowLink stands between a client and a server and lets bytes towards the client through up
+// to a limit, then none until it is opened.
+type narrowLink struct {
+	address string // of the server, by way of the link
+	open    func()
+}
+
+// narrow returns a link to the server, for one client.
+func narrow(t *testing.T, s *testServer, limit int64) narrowLink {
+	t.Helper()
+	id, hostPort, found := strings.Cut(s.address, "@")
+	if !found {
+		t.Fatalf("the server has the address %s", s.address)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan struct{})
+	open := sync.OnceFunc(func() { close(opened) })
+	t.Cleanup(func() {
+		l.Close()
+		open()
+	})
+	go func() {
+		client, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer client.Close()
+		server, err := net.Dial("tcp", hostPort)
+		if err != nil {
+			return
+		}
+		defer server.Close()
+		// What the system would hold on the way must not be all that is left.
+		server.(*net.TCPConn).SetReadBuffer(64 << 10)
+		go io.Copy(server, client)
+		if _, err := io.CopyN(client, server, limit); err != nil {
+			return
+		}
+		<-opened
+		io.Copy(client, server)
+	}()
+	return narrowLink{address: id + "@" + l.Addr().String(), open: open}
+}
+
 // Either side is killed amid a transfer; the next session goes on from what is there.
 func TestKilledAmidTransfer(t *testing.T) {
-	const n = 20_000
+	const n = 30_000 // 15 MB, of which batches of 1 MiB get through before the link stops
 	far := storeOf(t, n, 500)
 	me := filepath.Join(t.TempDir(), "me")
 	for _, victim := range []string{"client", "server"} {
 		t.Run(victim, func(t *testing.T) {
 			near := filepath.Join(t.TempDir(), "near")
 			s := startServer(t, me, far)
-			client := okraCommand(me, "pull", near, s.address)
+			link := narrow(t, s, 4<<20)
+			client := okraCommand(me, "pull", near, link.address)
 			var said syncBuffer
 			client.Stderr = &said
 			if err := client.Start(); err != nil {
 				t.Fatal(err)
 			}
-			// Long before all is there.
-			for until := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
-				info, err := os.Stat(filepath.Join(near, "data.mdb"))
-				if err == nil && info.Size() > 4<<20 { // some batches
+			t.Cleanup(func() {
+				client.Process.Kill()
+				client.Wait()
+			})
+			for until := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+				out, err := exec.Command("okra", "count", near).Output()
+				if err == nil && strings.TrimSpace(string(out)) != "0" {
 					break
 				}
 				if time.Now().After(until) {
-					client.Process.Kill()
 					t.Fatalf("the transfer does not begin\n%s", &said)
 				}
 			}
 			if victim == "client" {
 				client.Process.Kill()
 				client.Wait()
+				link.open()
 			} else {
 				s.cmd.Process.Kill()
 				s.cmd.Wait()
+				link.open()
 				client.Wait()
 				if got := client.ProcessState.ExitCode(); got != exitFailed || !strings.Contains(said.String(), "which stays") {
 					t.Errorf("the client ends with %v and says %s", client.ProcessState, &said)
