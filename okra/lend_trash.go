@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/okradb/okra-go/tree"
+	"github.com/okradb/okra-go/tree/treetest"
 )
 
 // A lender hands out copies of what a Tx reads and overwrites them when their time ends: at the
@@ -18,7 +19,7 @@ func (l *lender) storage(tx *Tx, s tree.Storage) tree.Storage {
 	if s == nil {
 		return nil
 	}
-	l.s = &trashing{Storage: s, tx: tx}
+	l.s = &trashing{Trashing: treetest.Trashing{Storage: s}, tx: tx}
 	return l.s
 }
 
@@ -27,55 +28,20 @@ func (l *lender) value(v []byte, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.s.lend(v), nil
+	return l.s.Lend(v), nil
 }
 
 // end ends the time of all that was lent.
 func (l *lender) end() {
 	if l.s != nil {
-		l.s.spoil()
+		l.s.Spoil()
 	}
 }
 
-// trashing is a storage that lends copies of another's bytes.
+// trashing also refuses calls from a goroutine that is not the transaction's.
 type trashing struct {
-	tree.Storage
-	tx    *Tx
-	room  []byte   // where the next copies go
-	lent  [][]byte // the memory of the copies
-	chunk int      // size of the last
-}
-
-// Sizes of the memory that copies share: there may be many of them.
-const (
-	chunkLeast = 1 << 12
-	chunkMost  = 1 << 20
-)
-
-// lend returns a copy of b.
-func (s *trashing) lend(b []byte) []byte {
-	if b == nil {
-		return nil
-	}
-	if s.room == nil || len(b) > cap(s.room)-len(s.room) {
-		s.chunk = min(max(2*s.chunk, chunkLeast), chunkMost)
-		s.room = make([]byte, 0, max(s.chunk, len(b)))
-		s.lent = append(s.lent, s.room)
-	}
-	begin := len(s.room)
-	s.room = append(s.room, b...)
-	return s.room[begin:len(s.room):len(s.room)]
-}
-
-// spoil overwrites all copies. Their memory is not used again, or they might look right.
-func (s *trashing) spoil() {
-	for _, c := range s.lent {
-		c = c[:cap(c)]
-		for i := range c {
-			c[i] = 0xa5
-		}
-	}
-	s.room, s.lent, s.chunk = nil, nil, 0
+	treetest.Trashing
+	tx *Tx
 }
 
 // errGoroutine says that a writing Tx was handed to another goroutine: LMDB ties it to a thread.
@@ -93,8 +59,7 @@ func (s *trashing) Get(prefix byte, key []byte) ([]byte, bool, error) {
 	if err := s.check(); err != nil {
 		return nil, false, err
 	}
-	v, ok, err := s.Storage.Get(prefix, key)
-	return s.lend(v), ok, err
+	return s.Trashing.Get(prefix, key)
 }
 
 // Scan implements tree.Storage.
@@ -102,21 +67,7 @@ func (s *trashing) Scan(start tree.Start, from, stop []byte, out []tree.Record) 
 	if err := s.check(); err != nil {
 		return 0, err
 	}
-	n, err := s.Storage.Scan(start, from, stop, out)
-	for i := range out[:n] {
-		out[i] = tree.Record{Key: s.lend(out[i].Key), Value: s.lend(out[i].Value)}
-	}
-	return n, err
-}
-
-// Gather implements tree.Storage.
-func (s *trashing) Gather(questions *tree.Batch, rule tree.Rule, out *tree.Gathered) error {
-	err := s.Storage.Gather(questions, rule, out)
-	for i := range out.Runs {
-		out.Runs[i].First = s.lend(out.Runs[i].First)
-	}
-	out.End = s.lend(out.End)
-	return err
+	return s.Trashing.Scan(start, from, stop, out)
 }
 
 // Floor implements tree.Storage.
@@ -124,11 +75,7 @@ func (s *trashing) Floor(keys *tree.Batch, out []tree.Record) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	err := s.Storage.Floor(keys, out)
-	for i := range out[:keys.Len()] {
-		out[i] = tree.Record{Key: s.lend(out[i].Key), Value: s.lend(out[i].Value)}
-	}
-	return err
+	return s.Trashing.Floor(keys, out)
 }
 
 // Apply implements tree.Storage.
@@ -136,12 +83,5 @@ func (s *trashing) Apply(b *tree.Batch, rule tree.Rule, effects []tree.Effect, o
 	if err := s.check(); err != nil {
 		return err
 	}
-	s.spoil()
-	return s.Storage.Apply(b, rule, effects, olds)
-}
-
-// Append implements tree.Storage.
-func (s *trashing) Append(b *tree.Batch) error {
-	s.spoil()
-	return s.Storage.Append(b)
+	return s.Trashing.Apply(b, rule, effects, olds)
 }

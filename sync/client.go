@@ -154,7 +154,7 @@ func (c *client) passes() error {
 // windowOf returns the keys within b.
 func windowOf(b okra.Bounds) (w window) {
 	// Cut behind the longest key that there can be, a bound holds the same keys.
-	cut := func(key []byte) []byte { return key[:min(len(key), okra511)] }
+	cut := func(key []byte) []byte { return key[:min(len(key), longestBound)] }
 	after := func(key []byte) []byte { return append(bytes.Clone(key), 0) }
 	w.lower = bytes.Clone(cut(b.GE))
 	if b.GT != nil {

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/okradb/okra-go/okra"
 )
 
 // Flags of a list's frame.
@@ -60,7 +62,7 @@ func readList(w *wire) (*listReader, error) {
 	r.compared = r.d.uvarint(math.MaxInt64, "number of nodes compared")
 	r.sum = r.d.uint64("sum of a list")
 	if flags&listCut != 0 {
-		r.cut = append([]byte{}, r.d.string(okra511, "key where a list ends")...)
+		r.cut = append([]byte{}, r.d.string(longestBound, "key where a list ends")...)
 	}
 	if !r.final {
 		r.level = int(r.d.uvarint(254, "level of a list"))
@@ -72,8 +74,8 @@ func readList(w *wire) (*listReader, error) {
 	return r, r.failed()
 }
 
-// okra511 bounds a key as it is sent, and one key more: the one behind the longest.
-const okra511 = 511
+// longestBound is the size of the longest key that bounds a range: the one behind the longest key.
+const longestBound = okra.MaxKey + 1
 
 func (r *listReader) failed() error {
 	if r.d.err != nil {

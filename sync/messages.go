@@ -66,11 +66,11 @@ func decodeOpening(body []byte) (o opening, err error) {
 	if o.wider = int(d.byte("width")); o.wider > 8 {
 		d.fail(fmt.Sprintf("hashes longer by %d bytes", o.wider))
 	}
-	o.window.lower = clone(d.string(okra511, "lower bound"))
+	o.window.lower = clone(d.string(longestBound, "lower bound"))
 	if bounded := d.byte("upper bound"); bounded > 1 {
 		d.fail(fmt.Sprintf("upper bound of kind %d", bounded))
 	} else if bounded == 1 {
-		o.window.upper = clone(d.string(okra511, "upper bound"))
+		o.window.upper = clone(d.string(longestBound, "upper bound"))
 		if len(o.window.upper) == 0 {
 			d.fail("upper bound is empty")
 		}
@@ -144,7 +144,7 @@ func (e ending) encode() []byte {
 
 func decodeEnding(body []byte, k int) (e ending, err error) {
 	d := decoder{b: body}
-	if e.cut = clone(d.string(okra511, "key where the items end")); len(e.cut) == 0 {
+	if e.cut = clone(d.string(longestBound, "key where the items end")); len(e.cut) == 0 {
 		e.cut = nil
 	}
 	e.root = d.root(k)

@@ -11,10 +11,9 @@ import (
 	"os"
 
 	"github.com/urfave/cli/v2"
-)
 
-// maxKeySize is the longest key, in bytes: LMDB's 511 less one for the level.
-const maxKeySize = 510
+	"github.com/okradb/okra-go/okra"
+)
 
 func keysFromFlag() cli.Flag {
 	return &cli.StringFlag{
@@ -42,11 +41,11 @@ func decodeKey(n notation, s string) ([]byte, error) {
 
 func checkKey(key []byte) error {
 	if len(key) == 0 {
-		return fmt.Errorf("the key is empty; a key is 1 to %d bytes long", maxKeySize)
+		return fmt.Errorf("the key is empty; a key is 1 to %d bytes long", okra.MaxKey)
 	}
-	if len(key) > maxKeySize {
+	if len(key) > okra.MaxKey {
 		return fmt.Errorf("the key %.40q… is %d bytes long; the limit is %d",
-			key, len(key), maxKeySize)
+			key, len(key), okra.MaxKey)
 	}
 	return nil
 }
