@@ -25,6 +25,7 @@ func WriteMarkdown(w io.Writer, report Report) error {
 	return err
 }
 
+// WriteMarkdown writes the table as Markdown, and its notes.
 func (t Table) WriteMarkdown(out *bytes.Buffer) {
 	for i, line := range t.Lines {
 		fmt.Fprintf(out, "| %s |\n", strings.Join(line, " | "))

@@ -27,8 +27,8 @@ func WriteText(w io.Writer, report Report) error {
 	return err
 }
 
-// writeText aligns figures to the right. The labels are padded to one width first, which puts
-// them on the left.
+// WriteText writes the table for a terminal, and its notes. Figures are aligned to the right; the
+// labels are padded to one width first, which puts them on the left.
 func (t Table) WriteText(out *bytes.Buffer) {
 	widths := make([]int, t.Labels)
 	for _, line := range t.Lines {
