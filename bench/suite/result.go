@@ -24,6 +24,7 @@ type Result struct {
 	Repetitions int           `json:"repetitions"`
 	Seed        uint64        `json:"seed"`
 	Started     time.Time     `json:"started,omitzero"` // when its run began: what tells runs apart
+	Cells       int           `json:"cells,omitempty"`  // that its run was to measure; 0 if it does not say
 	Finished    time.Time     `json:"finished"`
 	Machine     bench.Machine `json:"machine"`
 	Sides       []SideResult  `json:"sides"` // in the order of the cell, at least one is present
@@ -82,7 +83,7 @@ func (r *runner) newResult(c Cell, measured [][]Measurement) Result {
 		Version: Version, Suite: r.suite.Name, Group: c.Group, Name: c.Name, Params: c.Params,
 		Unit: c.Unit, Higher: c.Higher, Ops: c.Ops, DataSize: c.DataSize,
 		Quick: o.Quick, Repetitions: o.Repetitions, Seed: o.Seed,
-		Started: r.started, Finished: time.Now().UTC().Truncate(time.Second), Machine: r.machine,
+		Started: r.started, Cells: r.cells, Finished: time.Now().UTC().Truncate(time.Second), Machine: r.machine,
 	}
 	for i, side := range c.Sides {
 		result.Sides = append(result.Sides, newSideResult(side, measured[i]))
