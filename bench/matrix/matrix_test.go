@@ -352,7 +352,7 @@ func TestZipf(t *testing.T) {
 
 // result returns a cell whose rival has a ratio and a verdict.
 func result(group, name, value, goroutines string, rivals ...suite.SideResult) suite.Result {
-	return suite.Result{Suite: "matrix", Group: group, Name: name, Ops: 1,
+	return suite.Result{Suite: "matrix", Group: group, Name: name, Ops: 1, Higher: true,
 		Params: []suite.Param{{Name: "value", Value: value}, {Name: "goroutines", Value: goroutines}},
 		Sides:  append([]suite.SideResult{{Name: "okra", Median: 100}}, rivals...)}
 }
@@ -368,8 +368,9 @@ func TestDerive(t *testing.T) {
 		result(groupMemory, "get", "8 B", "16", side(110, 1.1, bench.VerdictSame)),
 		result(groupMemory, "get", "1.0 KiB", "16", side(50, 0.5, bench.VerdictFaster)),
 		result(groupMemory, "delete", "8 B", "16", suite.SideResult{Name: sideUpdate, Median: 40, Min: 39, Max: 41,
-			Ratio: 0.4, Verdict: bench.VerdictFaster}, suite.SideResult{Name: "lmdb", Median: 80, Min: 80, Max: 80,
-			Ratio: 0.8, Verdict: bench.VerdictFaster}),
+			Ratio: 0.4, Verdict: bench.VerdictFaster, Measurements: make([]suite.Measurement, 3)},
+			suite.SideResult{Name: "lmdb", Median: 80, Min: 80, Max: 80,
+				Ratio: 0.8, Verdict: bench.VerdictFaster, Measurements: make([]suite.Measurement, 3)}),
 		result(groupBeyond, "get", "8 B", "32", suite.SideResult{Name: "lmdb", Absent: "no"}),
 	}
 	tables := derive(results)

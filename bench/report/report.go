@@ -139,8 +139,8 @@ func suiteSection(results []suite.Result, suites []suite.Suite) (*section, error
 		s.size = fmt.Sprintf(", data up to %s%s", humanize.IBytes(uint64(data)), s.size)
 	}
 	if few > 0 {
-		s.notes = append(s.notes, fmt.Sprintf("%s fewer than three repetitions: ranges, and so verdicts, "+
-			"of so few mean little.", count(few, "cell has", "cells have")))
+		s.notes = append(s.notes, fmt.Sprintf("%s fewer than three repetitions: ranges of so few mean little.",
+			count(few, "cell has", "cells have")))
 	}
 	s.tables = cellTables(results)
 	for _, t := range known.Derived(results) {

@@ -118,8 +118,8 @@ func unfinished(inputs []Input) []string {
 	var notes []string
 	for _, of := range runs {
 		if n := len(found[of]); n < of.cells {
-			notes = append(notes, fmt.Sprintf("%s: the run that began at %s has measured %d of its %d cells: it "+
-				"was ended early, or the others have failed.", of.title, of.started.Format("2006-01-02 15:04 MST"), n, of.cells))
+			notes = append(notes, fmt.Sprintf("%s: the run that began at %s has measured %d of its %d cells; the "+
+				"others have failed, or were not reached.", of.title, of.started.Format("2006-01-02 15:04 MST"), n, of.cells))
 		}
 	}
 	return notes
