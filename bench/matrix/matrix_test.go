@@ -46,6 +46,7 @@ func checked(c *counter) suite.Suite {
 		all, err := cells(o)
 		for _, c := range all {
 			for i := range c.Sides {
+				suitetest.Timed(c, &c.Sides[i])
 				if c.Sides[i].Check == nil {
 					continue
 				}
@@ -398,7 +399,7 @@ func TestBatchShares(t *testing.T) {
 		if err := b.fill(dir, w); err != nil {
 			t.Fatal(err)
 		}
-		before := lastTransaction(t, dir)
+		before := suitetest.LastTransaction(t, dir)
 		s, err := b.open(dir, w)
 		if err != nil {
 			t.Fatal(err)
@@ -407,26 +408,11 @@ func TestBatchShares(t *testing.T) {
 		if err := errors.Join(err, s.close()); err != nil {
 			t.Fatal(err)
 		}
-		made := lastTransaction(t, dir) - before
+		made := suitetest.LastTransaction(t, dir) - before
 		if shared := made < m.Ops; m.Ops != 640 || shared != (b.name == sideOkra) {
 			t.Errorf("%s: %d transactions for %d writes", b.name, made, m.Ops)
 		}
 	}
-}
-
-// lastTransaction returns the number of the last write transaction in the store.
-func lastTransaction(t *testing.T, dir string) int64 {
-	t.Helper()
-	p, err := bench.OpenPlain(dir, bench.StoreOptions{MapSize: 1 << 30, ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	info, err := p.Env.Info()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return info.LastTxnID
 }
 
 // Operations ask for the keys that their names say: few often, or all as often.
