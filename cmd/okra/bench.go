@@ -98,6 +98,7 @@ func runBench(c *cli.Context) error {
 			return err
 		}
 	}
+	catchHangup(c)
 	bar := newBenchBar()
 	cfg.Progress = bar.show
 

@@ -98,10 +98,7 @@ func formatSize(size suite.Size, n int) string {
 }
 
 func runSuite(c *cli.Context, s suite.Suite) error {
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
-		// A closed terminal ends an hour's run in order, too. As in main, it stays caught.
-		c.Context, _ = signal.NotifyContext(c.Context, syscall.SIGHUP)
-	}
+	catchHangup(c)
 	write, err := suiteFormat(c, s)
 	if err != nil {
 		return usagef(c, "%w", err)
@@ -137,6 +134,14 @@ func runSuite(c *cli.Context, s suite.Suite) error {
 		return fmt.Errorf("benchmark: %w", err)
 	}
 	return nil
+}
+
+// catchHangup has a closed terminal end a run in order, too: its stores are large. As in main, the
+// signal stays caught.
+func catchHangup(c *cli.Context) {
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		c.Context, _ = signal.NotifyContext(c.Context, syscall.SIGHUP)
+	}
 }
 
 // suiteFormat returns the writer of the format that the flags ask for.
