@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/okradb/okra-go/bench"
 )
 
@@ -52,8 +54,8 @@ func Fields(results []Result) [][2]string {
 		if one.Quick {
 			kind = "quick"
 		}
-		name, text := "Run", fmt.Sprintf("%s, %s, %d repetitions, seed %d, %s", one.Suite, kind, one.Repetitions,
-			one.Seed, finished.Format("2006-01-02 15:04 MST"))
+		name, text := "Run", fmt.Sprintf("%s, %s, %s, seed %d, %s", one.Suite, kind,
+			english.Plural(one.Repetitions, "repetition", ""), one.Seed, finished.Format("2006-01-02 15:04 MST"))
 		if len(runs) > 1 {
 			name = fmt.Sprintf("Run %d", i+1)
 		}

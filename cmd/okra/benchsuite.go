@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -120,8 +121,8 @@ func runSuite(c *cli.Context, s suite.Suite) error {
 		defer file.Close()
 		hooks.Done = file.Add
 	}
-	fmt.Fprintf(c.App.ErrWriter, "okra: %s: %d cells, %d repetitions each, about %s\n", s.Name,
-		len(cells), options.Repetitions, roughly(suite.Estimate(options, cells)))
+	fmt.Fprintf(c.App.ErrWriter, "okra: %s: %s, %s each, about %s\n", s.Name, english.Plural(len(cells), "cell", ""),
+		english.Plural(options.Repetitions, "repetition", ""), roughly(suite.Estimate(options, cells)))
 
 	// A signal cancels the context, and Run ends its processes and removes their folders. What was
 	// measured before is printed all the same.
