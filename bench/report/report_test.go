@@ -420,6 +420,23 @@ func TestRunsThatAreNotWhole(t *testing.T) {
 	}
 }
 
+// Charts of one group that is too long for one are told apart.
+func TestPartsOfCharts(t *testing.T) {
+	var results []suite.Result
+	for i := range maxLines + 1 {
+		results = append(results, cell("G", fmt.Sprint(i), false, nil, side("okra", 1, 2, 3), side("lmdb", 1, 2, 3)))
+	}
+	page := written(t, reportOn(t, results...).WriteHTML)
+	for _, want := range []string{"<figcaption>Ratios: G, part 1 of 2</", "<figcaption>Ratios: G, part 2 of 2</"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if page := written(t, reportOn(t, results[:maxLines]...).WriteHTML); strings.Contains(page, "part 1 of 1") {
+		t.Error("one chart is a part")
+	}
+}
+
 // Of what is slower the worst ten are open, and the others folded.
 func TestSlowerIsFolded(t *testing.T) {
 	var results []suite.Result
