@@ -25,9 +25,14 @@ type Machine struct {
 	OS         string `json:"os"`
 	Kernel     string `json:"kernel"`
 	FileSystem string `json:"file_system"` // of the folder of the stores
-	Go         string `json:"go"`
-	LMDB       string `json:"lmdb"`
-	Okra       string `json:"okra"`
+
+	// ReadAhead is how many bytes its disk is asked for at once where one page is needed: what reads
+	// that are not in memory cost depends on it. It is 0 where the system does not tell.
+	ReadAhead int64 `json:"read_ahead_bytes,omitempty"`
+
+	Go   string `json:"go"`
+	LMDB string `json:"lmdb"`
+	Okra string `json:"okra"`
 }
 
 // Environment is what figures depend on beside the code: the machine, the versions and the
@@ -59,6 +64,7 @@ func DescribeMachine(dir string) Machine {
 		OS:         runtime.GOOS,
 		Kernel:     unknown,
 		FileSystem: fileSystem(dir),
+		ReadAhead:  readAhead(dir),
 		Go:         runtime.Version(),
 		LMDB:       fmt.Sprintf("%d.%d.%d", major, minor, patch),
 		Okra:       okraVersion(),

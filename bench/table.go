@@ -121,10 +121,14 @@ func (e Environment) Fields() [][2]string {
 
 // Fields returns m as lines of a name and what stands behind it.
 func (m Machine) Fields() [][2]string {
-	return [][2]string{
+	fields := [][2]string{
 		{"Processor", fmt.Sprintf("%s, %d cores, %s RAM", m.Processor, m.Cores, humanize.IBytes(m.RAM))},
 		{"System", fmt.Sprintf("%s, kernel %s", m.OS, m.Kernel)},
 		{"File system", m.FileSystem},
-		{"Versions", fmt.Sprintf("okra %s, LMDB %s, %s", m.Okra, m.LMDB, m.Go)},
 	}
+	if m.ReadAhead > 0 {
+		fields = append(fields, [2]string{"Read ahead", humanize.IBytes(uint64(m.ReadAhead)) +
+			" from the disk where a page is not in memory"})
+	}
+	return append(fields, [2]string{"Versions", fmt.Sprintf("okra %s, LMDB %s, %s", m.Okra, m.LMDB, m.Go)})
 }

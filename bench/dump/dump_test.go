@@ -33,6 +33,7 @@ func checked() suite.Suite {
 		all, err := cellsOf(o)
 		for _, c := range all {
 			for i := range c.Sides {
+				suitetest.Timed(c, &c.Sides[i])
 				if c.Sides[i].Check != nil {
 					suitetest.Want(&c.Sides[i], func(*suite.Rep) (bench.Contents, error) { return left(c), nil })
 				}

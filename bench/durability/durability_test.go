@@ -29,6 +29,7 @@ func checked() suite.Suite {
 		all, err := cells(o)
 		for _, c := range all {
 			for i := range c.Sides {
+				suitetest.Timed(c, &c.Sides[i])
 				suitetest.Want(&c.Sides[i], func(r *suite.Rep) (bench.Contents, error) {
 					return written(r, int(c.Ops), o.Sizes["value-size"][0])
 				})
@@ -270,6 +271,27 @@ func TestDurableWaits(t *testing.T) {
 	for i, m := range results[0].Sides {
 		if d := results[1].Sides[i]; d.Min < 1.5*m.Min {
 			t.Errorf("%s: %.1f µs a durable write, %.1f µs in memory", m.Name, d.Min, m.Min)
+		}
+	}
+}
+
+// By Batch the writes of several goroutines share transactions, and elsewhere each has its own.
+func TestGroupCommitShares(t *testing.T) {
+	o := tiny(t)
+	o.Sizes["writers"], o.Sizes["group-writes"] = []int{32}, []int{640}
+	_, cells, err := suite.Plan(Suite(), o, []string{"group commit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, side := range cells[0].Sides {
+		dir := t.TempDir()
+		m, err := side.Run(&suite.Rep{Dir: dir, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := suitetest.LastTransaction(t, dir)
+		if shared := made < m.Ops; m.Ops != 640 || shared != (side.Name == "okra") {
+			t.Errorf("%s: %d transactions for %d writes", side.Name, made, m.Ops)
 		}
 	}
 }

@@ -36,7 +36,8 @@ processes write to one store. Many runs are logged, each in one durable
 transaction, and read in a new process.
 
 Where a file can be dropped from memory, "cold" reads begin so; what the disk
-itself keeps in memory stays. Only "log runs" waits for the disk in each
+itself keeps in memory stays, and the system reads ahead: the more of that at
+once, the fewer of the reads wait. Only "log runs" waits for the disk in each
 transaction, and loads once, at the end.
 
 p50 and p99 are of a transaction, a get, a seek with the entries after it, or

@@ -31,6 +31,7 @@ func checked() suite.Suite {
 		for _, c := range all {
 			for i := range c.Sides {
 				side := &c.Sides[i]
+				suitetest.Timed(c, side)
 				if side.Check != nil {
 					suitetest.Want(side, func(*suite.Rep) (bench.Contents, error) { return wantedContents(c, o) })
 					continue

@@ -86,8 +86,8 @@ func winners(group string, results []suite.Result) bench.Table {
 		first, fastest, _ := rival(r)
 		lineOf(&t, r, wayOf(r))[column] = judged(fastest.Verdict, fastest.Ratio)
 		if update, ok := r.Side(sideUpdate); ok && first.Name == sideOkra {
-			verdict := bench.Judge(spreadOf(update), spreadOf(fastest)) // of operations a second: higher is better
-			lineOf(&t, r, "okra by Update")[column] = judged(verdict, fastest.Median/update.Median)
+			ratio, verdict := r.Judge(update, fastest)
+			lineOf(&t, r, "okra by Update")[column] = judged(verdict, ratio)
 		}
 	}
 	return t
@@ -103,10 +103,6 @@ func wayOf(r suite.Result) string {
 		return "okra by Batch"
 	}
 	return "okra by Update"
-}
-
-func spreadOf(s suite.SideResult) bench.Spread {
-	return bench.Spread{Mid: s.Median, Low: s.Min, High: s.Max}
 }
 
 func judged(verdict string, ratio float64) string {

@@ -102,6 +102,28 @@ func TestNotLimitableInMemory(t *testing.T) {
 	}
 }
 
+// What is larger than memory begins with nothing of the store in memory: a limit would not count
+// pages that were there before. Where those cannot be dropped there are no figures.
+func TestLimitedBeginsCold(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "okra-test-")
+	if err != nil || suite.Cold(dir) == nil {
+		t.Skip("/dev/shm is not in memory: ", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	w := work{operation: operations[3], valueSize: 8, goroutines: 1, entries: 300, ops: 20, budget: 1 << 20}
+	for _, b := range []backend{backendOkra, backendPlain} {
+		r := &suite.Rep{Dir: filepath.Join(dir, b.name), Seed: 1}
+		if err := errors.Join(os.Mkdir(r.Dir, 0o755), b.fill(r.Dir, w)); err != nil {
+			t.Fatal(err)
+		}
+		for _, w.limited = range []bool{false, true} {
+			if _, err := b.side(w).Run(r); errors.Is(err, suite.ErrNotCold) != w.limited || err != nil && !w.limited {
+				t.Errorf("%s, limited %t: %v", b.name, w.limited, err)
+			}
+		}
+	}
+}
+
 // A process in a cgroup that takes more memory than it has is killed, and the cgroup is gone.
 func TestLimitMemory(t *testing.T) {
 	if err := limitable(t.TempDir()); err != nil {

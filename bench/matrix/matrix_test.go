@@ -46,6 +46,7 @@ func checked(c *counter) suite.Suite {
 		all, err := cells(o)
 		for _, c := range all {
 			for i := range c.Sides {
+				suitetest.Timed(c, &c.Sides[i])
 				if c.Sides[i].Check == nil {
 					continue
 				}
@@ -352,7 +353,7 @@ func TestZipf(t *testing.T) {
 
 // result returns a cell whose rival has a ratio and a verdict.
 func result(group, name, value, goroutines string, rivals ...suite.SideResult) suite.Result {
-	return suite.Result{Suite: "matrix", Group: group, Name: name, Ops: 1,
+	return suite.Result{Suite: "matrix", Group: group, Name: name, Ops: 1, Higher: true,
 		Params: []suite.Param{{Name: "value", Value: value}, {Name: "goroutines", Value: goroutines}},
 		Sides:  append([]suite.SideResult{{Name: "okra", Median: 100}}, rivals...)}
 }
@@ -368,8 +369,9 @@ func TestDerive(t *testing.T) {
 		result(groupMemory, "get", "8 B", "16", side(110, 1.1, bench.VerdictSame)),
 		result(groupMemory, "get", "1.0 KiB", "16", side(50, 0.5, bench.VerdictFaster)),
 		result(groupMemory, "delete", "8 B", "16", suite.SideResult{Name: sideUpdate, Median: 40, Min: 39, Max: 41,
-			Ratio: 0.4, Verdict: bench.VerdictFaster}, suite.SideResult{Name: "lmdb", Median: 80, Min: 80, Max: 80,
-			Ratio: 0.8, Verdict: bench.VerdictFaster}),
+			Ratio: 0.4, Verdict: bench.VerdictFaster, Measurements: make([]suite.Measurement, 3)},
+			suite.SideResult{Name: "lmdb", Median: 80, Min: 80, Max: 80,
+				Ratio: 0.8, Verdict: bench.VerdictFaster, Measurements: make([]suite.Measurement, 3)}),
 		result(groupBeyond, "get", "8 B", "32", suite.SideResult{Name: "lmdb", Absent: "no"}),
 	}
 	tables := derive(results)
@@ -397,7 +399,7 @@ func TestBatchShares(t *testing.T) {
 		if err := b.fill(dir, w); err != nil {
 			t.Fatal(err)
 		}
-		before := lastTransaction(t, dir)
+		before := suitetest.LastTransaction(t, dir)
 		s, err := b.open(dir, w)
 		if err != nil {
 			t.Fatal(err)
@@ -406,26 +408,11 @@ func TestBatchShares(t *testing.T) {
 		if err := errors.Join(err, s.close()); err != nil {
 			t.Fatal(err)
 		}
-		made := lastTransaction(t, dir) - before
+		made := suitetest.LastTransaction(t, dir) - before
 		if shared := made < m.Ops; m.Ops != 640 || shared != (b.name == sideOkra) {
 			t.Errorf("%s: %d transactions for %d writes", b.name, made, m.Ops)
 		}
 	}
-}
-
-// lastTransaction returns the number of the last write transaction in the store.
-func lastTransaction(t *testing.T, dir string) int64 {
-	t.Helper()
-	p, err := bench.OpenPlain(dir, bench.StoreOptions{MapSize: 1 << 30, ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	info, err := p.Env.Info()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return info.LastTxnID
 }
 
 // Operations ask for the keys that their names say: few often, or all as often.

@@ -55,8 +55,13 @@ func ratioCharts(pairs []pair) []chart {
 		for i, p := range of {
 			lines = append(lines, ratioLine{labels[i], []pair{p}})
 		}
-		for part := range slices.Chunk(lines, maxLines) {
-			charts = append(charts, narrow.chart(title, part))
+		parts := slices.Collect(slices.Chunk(lines, maxLines))
+		for i, part := range parts {
+			if len(parts) > 1 {
+				charts = append(charts, narrow.chart(fmt.Sprintf("%s, part %d of %d", title, i+1, len(parts)), part))
+			} else {
+				charts = append(charts, narrow.chart(title, part))
+			}
 		}
 	}
 	return charts

@@ -18,7 +18,7 @@ import (
 type Report struct {
 	sections []*section
 	pairs    []pair   // of all sections, in order
-	notes    []string // on the files
+	notes    []string // on the files, and on runs that are not whole
 	cells    int
 	idle     int       // cells of which no side could be measured
 	last     time.Time // when the last cell was finished; zero if no file says so
@@ -51,6 +51,7 @@ func New(inputs []Input, suites []suite.Suite) (*Report, error) {
 				"the run that wrote it may have ended early.", ": "))
 		}
 	}
+	r.notes = append(r.notes, unfinished(inputs)...)
 	for _, run := range groupRuns(inputs) {
 		s, err := newSection(run, suites)
 		if err != nil {
@@ -103,10 +104,7 @@ func benchSection(run bench.Report) *section {
 
 func suiteSection(results []suite.Result, suites []suite.Suite) (*section, error) {
 	first := results[0]
-	s := &section{title: first.Suite, suite: first.Suite, quick: first.Quick, facts: suite.Fields(results)}
-	if first.Quick {
-		s.title += " (quick)"
-	}
+	s := &section{title: titleOf(first), suite: first.Suite, quick: first.Quick, facts: suite.Fields(results)}
 	known := suite.Suite{}
 	for _, one := range suites {
 		if one.Name == first.Suite {
@@ -141,8 +139,8 @@ func suiteSection(results []suite.Result, suites []suite.Suite) (*section, error
 		s.size = fmt.Sprintf(", data up to %s%s", humanize.IBytes(uint64(data)), s.size)
 	}
 	if few > 0 {
-		s.notes = append(s.notes, fmt.Sprintf("%s fewer than three repetitions: ranges, and so verdicts, "+
-			"of so few mean little.", count(few, "cell has", "cells have")))
+		s.notes = append(s.notes, fmt.Sprintf("%s fewer than three repetitions: ranges of so few mean little.",
+			count(few, "cell has", "cells have")))
 	}
 	s.tables = cellTables(results)
 	for _, t := range known.Derived(results) {

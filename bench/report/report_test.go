@@ -393,6 +393,50 @@ func TestRunsStandApart(t *testing.T) {
 	}
 }
 
+// A run that was ended early, or in which cells failed, is not taken for a whole one; a run of which
+// a later one has measured some cells again is.
+func TestRunsThatAreNotWhole(t *testing.T) {
+	of := func(name string, started time.Time, cells int) suite.Result {
+		r := cell("G", name, false, nil, side("okra", 1, 2, 3), side("lmdb", 1, 2, 3))
+		r.Started, r.Cells = started, cells
+		return r
+	}
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	whole := []suite.Result{of("a", began, 2), of("b", began, 2), of("b", began.Add(time.Hour), 1), of("old", time.Time{}, 0)}
+	if notes := reportOn(t, whole...).notes; len(notes) > 0 {
+		t.Errorf("runs that are whole: %q", notes)
+	}
+	cut := append(whole[:1:1], of("a", began, 2), of("c", began.Add(time.Hour), 20))
+	r := reportOn(t, cut...)
+	for _, text := range []string{written(t, r.WriteHTML), written(t, r.WriteMarkdown)} {
+		for _, want := range []string{
+			"sample: the run that began at 2026-01-02 03:04 UTC has measured 1 of its 2 cells; the others have failed",
+			"sample: the run that began at 2026-01-02 04:04 UTC has measured 1 of its 20 cells",
+		} {
+			if at := strings.Index(text, want); at < 0 || at > strings.Index(text, "Okra is slower") {
+				t.Errorf("%q does not stand in front of the results:\n%.1500s", want, text)
+			}
+		}
+	}
+}
+
+// Charts of one group that is too long for one are told apart.
+func TestPartsOfCharts(t *testing.T) {
+	var results []suite.Result
+	for i := range maxLines + 1 {
+		results = append(results, cell("G", fmt.Sprint(i), false, nil, side("okra", 1, 2, 3), side("lmdb", 1, 2, 3)))
+	}
+	page := written(t, reportOn(t, results...).WriteHTML)
+	for _, want := range []string{"<figcaption>Ratios: G, part 1 of 2</", "<figcaption>Ratios: G, part 2 of 2</"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if page := written(t, reportOn(t, results[:maxLines]...).WriteHTML); strings.Contains(page, "part 1 of 1") {
+		t.Error("one chart is a part")
+	}
+}
+
 // Of what is slower the worst ten are open, and the others folded.
 func TestSlowerIsFolded(t *testing.T) {
 	var results []suite.Result

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/okradb/okra-go/bench"
 	"github.com/okradb/okra-go/bench/suite"
@@ -86,3 +87,40 @@ func (r *run) put(result suite.Result) {
 
 // cellKey names the cell of r in its suite.
 func cellKey(r suite.Result) string { return fmt.Sprintf("%q %q %q", r.Group, r.Name, r.Params) }
+
+// titleOf names what r is of.
+func titleOf(r suite.Result) string {
+	if r.Quick {
+		return r.Suite + " (quick)"
+	}
+	return r.Suite
+}
+
+// unfinished says of which runs some cells are not in inputs, in the order in which runs first
+// appear: what was not measured could have been what is worst.
+func unfinished(inputs []Input) []string {
+	type run struct {
+		title   string
+		started time.Time
+		cells   int
+	}
+	var runs []run
+	found := make(map[run]map[string]bool)
+	for _, input := range inputs {
+		for _, r := range input.Results {
+			of := run{titleOf(r), r.Started.UTC(), r.Cells}
+			if found[of] == nil {
+				runs, found[of] = append(runs, of), make(map[string]bool)
+			}
+			found[of][cellKey(r)] = true
+		}
+	}
+	var notes []string
+	for _, of := range runs {
+		if n := len(found[of]); n < of.cells {
+			notes = append(notes, fmt.Sprintf("%s: the run that began at %s has measured %d of its %d cells; the "+
+				"others have failed, or were not reached.", of.title, of.started.Format("2006-01-02 15:04 MST"), n, of.cells))
+		}
+	}
+	return notes
+}

@@ -24,6 +24,7 @@ type Result struct {
 	Repetitions int           `json:"repetitions"`
 	Seed        uint64        `json:"seed"`
 	Started     time.Time     `json:"started,omitzero"` // when its run began: what tells runs apart
+	Cells       int           `json:"cells,omitempty"`  // that its run was to measure; 0 if it does not say
 	Finished    time.Time     `json:"finished"`
 	Machine     bench.Machine `json:"machine"`
 	Sides       []SideResult  `json:"sides"` // in the order of the cell, at least one is present
@@ -47,9 +48,8 @@ type SideResult struct {
 
 	// Ratio is the cost of the first side over that of this one, below 1 if the first is better:
 	// of the medians where lower values are better, and the other way around where higher are.
-	// Verdict says what that is worth: [bench.VerdictFaster], [bench.VerdictSlower] or
-	// [bench.VerdictSame], of the first side. The first side itself, and one that is absent or
-	// beside an absent first, have 0 and "".
+	// Verdict says what that is worth, as [Result.Judge] does. The first side itself, and one that
+	// is absent or beside an absent first, have 0 and "".
 	Ratio   float64 `json:"ratio,omitempty"`
 	Verdict string  `json:"verdict,omitempty"`
 
@@ -82,7 +82,7 @@ func (r *runner) newResult(c Cell, measured [][]Measurement) Result {
 		Version: Version, Suite: r.suite.Name, Group: c.Group, Name: c.Name, Params: c.Params,
 		Unit: c.Unit, Higher: c.Higher, Ops: c.Ops, DataSize: c.DataSize,
 		Quick: o.Quick, Repetitions: o.Repetitions, Seed: o.Seed,
-		Started: r.started, Finished: time.Now().UTC().Truncate(time.Second), Machine: r.machine,
+		Started: r.started, Cells: r.cells, Finished: time.Now().UTC().Truncate(time.Second), Machine: r.machine,
 	}
 	for i, side := range c.Sides {
 		result.Sides = append(result.Sides, newSideResult(side, measured[i]))
@@ -123,13 +123,27 @@ func (r *Result) judge() {
 		if i == 0 || first.Absent != "" || s.Absent != "" {
 			continue
 		}
-		before, after := s.spread(), first.spread()
-		if r.Higher {
-			before, after = after, before
-		}
-		s.Ratio = after.Mid / before.Mid
-		s.Verdict = bench.Judge(before, after)
+		s.Ratio, s.Verdict = r.Judge(first, *s)
 	}
+}
+
+// minRepetitions is how many measurements of each side make a range: one value, or two, overlap
+// with nothing by chance.
+const minRepetitions = 3
+
+// Judge returns the cost of side over that of rival, two sides of r that are present, and what that
+// is worth: [bench.VerdictFaster], [bench.VerdictSlower] or [bench.VerdictSame], of side. Fewer
+// than three measurements of either are worth nothing, which is the same.
+func (r Result) Judge(side, rival SideResult) (ratio float64, verdict string) {
+	before, after := rival.spread(), side.spread()
+	if r.Higher {
+		before, after = after, before
+	}
+	ratio = after.Mid / before.Mid
+	if min(len(side.Measurements), len(rival.Measurements)) < minRepetitions {
+		return ratio, bench.VerdictSame
+	}
+	return ratio, bench.Judge(before, after)
 }
 
 func (s SideResult) spread() bench.Spread {

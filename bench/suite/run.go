@@ -45,6 +45,7 @@ func Run(ctx context.Context, s Suite, o Options, cells []Cell, h Hooks) ([]Resu
 	}
 	r := &runner{
 		suite: s, options: o, hooks: h, dir: dir, machine: bench.DescribeMachine(dir), started: time.Now().UTC().Round(0),
+		cells: len(cells),
 	}
 	for _, c := range cells {
 		r.progress.Total += o.Repetitions * len(c.present())
@@ -95,6 +96,7 @@ type runner struct {
 	dir      string
 	machine  bench.Machine
 	started  time.Time
+	cells    int    // to measure
 	shared   string // of the cells whose prepared folders are there
 	progress Progress
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -51,6 +52,9 @@ func TestRun(t *testing.T) {
 			t.Errorf("two repetitions did the same")
 		}
 	}
+	if fields := fmt.Sprint(Fields(results)); strings.Contains(fields, "cells") {
+		t.Errorf("a run that is whole: %s", fields)
+	}
 	if r.Sides[1].Verdict != "same" || r.Sides[1].Ratio != 1 {
 		t.Errorf("side %+v", r.Sides[1])
 	}
@@ -90,7 +94,12 @@ func TestRunFailsWhenWorkIsNotDone(t *testing.T) {
 	o, cells := plan(t, "failing", "plain")
 	results, err := Run(t.Context(), testSuite(), o, cells, Hooks{})
 	if len(results) != 1 || results[0].Name != "plain" {
-		t.Errorf("%d results", len(results))
+		t.Fatalf("%d results", len(results))
+	}
+	// Who reads them must see that some are missing.
+	want := fmt.Sprintf("cells: 1 of %d]", len(cells))
+	if fields := fmt.Sprint(Fields(results)); len(cells) < 2 || !strings.Contains(fields, want) {
+		t.Errorf("no %q in %s", want, fields)
 	}
 	if err == nil {
 		t.Fatal("no error")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/okradb/okra-go/bench"
 )
 
@@ -36,7 +38,8 @@ func divide[K comparable](results []Result, key func(Result) K) [][]Result {
 }
 
 // Fields returns where and how results were measured, on one machine, as lines of a name and what
-// stands behind it. Each run has a line.
+// stands behind it. Each run has a line, which says how many of its cells there are if some are
+// not: of a run that was interrupted, or in which cells failed.
 func Fields(results []Result) [][2]string {
 	fields := results[0].Machine.Fields()
 	runs := Runs(results)
@@ -51,10 +54,16 @@ func Fields(results []Result) [][2]string {
 		if one.Quick {
 			kind = "quick"
 		}
-		name, text := "Run", fmt.Sprintf("%s, %s, %d repetitions, seed %d, %s", one.Suite, kind, one.Repetitions,
-			one.Seed, finished.Format("2006-01-02 15:04 MST"))
+		name, text := "Run", fmt.Sprintf("%s, %s, %s, seed %d, %s", one.Suite, kind,
+			english.Plural(one.Repetitions, "repetition", ""), one.Seed, finished.Format("2006-01-02 15:04 MST"))
 		if len(runs) > 1 {
-			name, text = fmt.Sprintf("Run %d", i+1), text+fmt.Sprintf(", cells: %d", len(run))
+			name = fmt.Sprintf("Run %d", i+1)
+		}
+		switch {
+		case len(run) < one.Cells:
+			text += fmt.Sprintf(", cells: %d of %d", len(run), one.Cells)
+		case len(runs) > 1:
+			text += fmt.Sprintf(", cells: %d", len(run))
 		}
 		fields = append(fields, [2]string{name, text})
 	}

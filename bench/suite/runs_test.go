@@ -51,7 +51,7 @@ func TestRunsStandApart(t *testing.T) {
 	for _, want := range []string{
 		"[Run 1 test, full, 5 repetitions, seed 1, 2026-01-02 04:04 UTC, cells: 3]",
 		"[Run 2 test, full, 5 repetitions, seed 1, 2026-01-02 04:05 UTC, cells: 1]",
-		"[Run 4 test, full, 1 repetitions,",
+		"[Run 4 test, full, 1 repetition,",
 	} {
 		if !strings.Contains(fields, want) {
 			t.Errorf("no %q in %s", want, fields)

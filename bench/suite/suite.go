@@ -142,7 +142,8 @@ func choose(cells []Cell, terms []string) ([]Cell, error) {
 			for _, c := range cells {
 				names = append(names, c.title())
 			}
-			return nil, fmt.Errorf("no cell is named %q; the cells are:\n  %s", term, strings.Join(names, "\n  "))
+			// The list may be long: what is wrong stands at its end.
+			return nil, fmt.Errorf("the cells are:\n  %s\nno cell is named %q", strings.Join(names, "\n  "), term)
 		}
 	}
 	var selected []Cell

@@ -14,9 +14,9 @@ import (
 
 // Legend says how to read [Tables].
 const Legend = "Ratios are of costs, of the first side to this one: below 1 the first is better. " +
-	"A verdict is on the first side: \"faster\" or \"slower\" only if the ranges, min to max, do not " +
-	"overlap and the medians differ by more than a fifth, else \"same\". Memory is the peak of the " +
-	"process, pages of the file that it has mapped included."
+	"A verdict is on the first side: \"faster\" or \"slower\" only if the ranges, min to max, of three " +
+	"repetitions or more do not overlap and the medians differ by more than a fifth, else \"same\". " +
+	"Memory is the peak of the process, pages of the file that it has mapped included."
 
 // Tables returns a table for each group of results, in the order in which groups first appear,
 // with a line for each side of each cell.

@@ -22,6 +22,8 @@ func TestVerdicts(t *testing.T) {
 		{"less a second", true, []float64{1, 1, 2}, []float64{3, 4, 5}, 4, bench.VerdictSlower},
 		{"ranges that touch", false, []float64{1, 1, 3}, []float64{3, 4, 5}, 0.25, bench.VerdictSame},
 		{"a fifth", false, []float64{1, 1, 1}, []float64{1.2, 1.2, 1.2}, 1 / 1.2, bench.VerdictSame},
+		{"one value", false, []float64{4}, []float64{1}, 4, bench.VerdictSame},
+		{"two values", true, []float64{4, 4}, []float64{1, 1, 1}, 0.25, bench.VerdictSame},
 	} {
 		s := resultOf(tc.name, tc.higher, tc.okra, tc.lmdb).Sides
 		if s[1].Verdict != tc.want || s[1].Ratio != tc.ratio {

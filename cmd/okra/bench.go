@@ -16,7 +16,8 @@ import (
 	"github.com/okradb/okra-go/bench"
 )
 
-const benchDescription = `Both stores are made and filled in a new folder, which is removed at the end.
+const benchDescription = `Both stores are made and filled in a new folder, which is removed at the end,
+also after Ctrl-C. Only a run that was killed leaves it: okra-bench-...; delete it.
 They take turns, iteration by iteration, on the same keys and values. An
 iteration is one transaction, commit included. A ratio is the median time of
 okra over that of LMDB: below 1 okra is faster.
@@ -98,6 +99,7 @@ func runBench(c *cli.Context) error {
 			return err
 		}
 	}
+	catchHangup(c)
 	bar := newBenchBar()
 	cfg.Progress = bar.show
 

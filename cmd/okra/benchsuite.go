@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -98,10 +99,7 @@ func formatSize(size suite.Size, n int) string {
 }
 
 func runSuite(c *cli.Context, s suite.Suite) error {
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
-		// A closed terminal ends an hour's run in order, too. As in main, it stays caught.
-		c.Context, _ = signal.NotifyContext(c.Context, syscall.SIGHUP)
-	}
+	catchHangup(c)
 	write, err := suiteFormat(c, s)
 	if err != nil {
 		return usagef(c, "%w", err)
@@ -123,8 +121,8 @@ func runSuite(c *cli.Context, s suite.Suite) error {
 		defer file.Close()
 		hooks.Done = file.Add
 	}
-	fmt.Fprintf(c.App.ErrWriter, "okra: %s: %d cells, %d repetitions each, about %s\n", s.Name,
-		len(cells), options.Repetitions, roughly(suite.Estimate(options, cells)))
+	fmt.Fprintf(c.App.ErrWriter, "okra: %s: %s, %s each, about %s\n", s.Name, english.Plural(len(cells), "cell", ""),
+		english.Plural(options.Repetitions, "repetition", ""), roughly(suite.Estimate(options, cells)))
 
 	// A signal cancels the context, and Run ends its processes and removes their folders. What was
 	// measured before is printed all the same.
@@ -137,6 +135,14 @@ func runSuite(c *cli.Context, s suite.Suite) error {
 		return fmt.Errorf("benchmark: %w", err)
 	}
 	return nil
+}
+
+// catchHangup has a closed terminal end a run in order, too: its stores are large. As in main, the
+// signal stays caught.
+func catchHangup(c *cli.Context) {
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		c.Context, _ = signal.NotifyContext(c.Context, syscall.SIGHUP)
+	}
 }
 
 // suiteFormat returns the writer of the format that the flags ask for.

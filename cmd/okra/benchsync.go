@@ -67,6 +67,7 @@ func runBenchSync(c *cli.Context) error {
 	if err != nil {
 		return usagef(c, "%w", err)
 	}
+	catchHangup(c)
 	bar := newSuiteBar()
 	cfg.Progress = func(cell string, done, total int) {
 		if done == 0 {
