@@ -75,7 +75,7 @@ const (
 )
 
 func cells(o suite.Options) ([]suite.Cell, error) {
-	m := cellMaker{o}
+	m := cellMaker{o, databases()}
 	for _, name := range []string{"value-size", "large-size"} {
 		if m.size(name) > maxValue {
 			return nil, fmt.Errorf("--%s: values of more than %d bytes", name, maxValue)
@@ -101,7 +101,10 @@ func cells(o suite.Options) ([]suite.Cell, error) {
 }
 
 // cellMaker makes cells.
-type cellMaker struct{ o suite.Options }
+type cellMaker struct {
+	o         suite.Options
+	databases []database // the sides of all cells
+}
 
 func (m cellMaker) size(name string) int { return m.o.Sizes[name][0] }
 

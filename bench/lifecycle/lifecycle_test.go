@@ -317,6 +317,47 @@ func TestEmptyLoopFails(t *testing.T) {
 	}
 }
 
+// What is said to wait for the disk, or to read only, does.
+func TestStoresAreOpenedAsSaid(t *testing.T) {
+	o, _, err := suite.Plan(Suite(), tiny(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var opened []options
+	watched := databases()
+	for i, d := range watched {
+		watched[i].open = func(dir string, o options) (store, error) {
+			opened = append(opened, o)
+			return d.open(dir, o)
+		}
+	}
+	m := cellMaker{o, watched}
+	check := func(c suite.Cell, side, dir string, run func(*suite.Rep) (suite.Measurement, error), noSync, readOnly bool) {
+		t.Helper()
+		opened = nil
+		if _, err := run(&suite.Rep{Dir: dir, Seed: 1}); err != nil {
+			t.Fatalf("%s: %s: %v", c.Name, side, err)
+		}
+		if len(opened) != 1 || opened[0].noSync != noSync || opened[0].readOnly != readOnly {
+			t.Errorf("%s: %s opens stores with %+v, want without sync %t, read-only %t", c.Name, side, opened, noSync, readOnly)
+		}
+	}
+	for _, c := range slices.Concat(m.trackerCells()[:1], m.loadCells(), m.largeCells()[:1], m.runsCells()[:1]) {
+		for _, side := range c.Sides {
+			check(c, side.Name, t.TempDir(), side.Run, c.Group != groupRuns, false)
+		}
+	}
+	for _, c := range m.reopenCells() {
+		for _, side := range c.Sides {
+			dir := t.TempDir()
+			if err := side.Prepare(&suite.Rep{Dir: dir, Seed: 1}); err != nil {
+				t.Fatal(err)
+			}
+			check(c, side.Name, dir, side.Helpers[reopenHelper(0)], false, c.Params[2].Value == "read-only")
+		}
+	}
+}
+
 // A read that skips an entry, or reads it twice, gives another sum.
 func TestSumTellsEntries(t *testing.T) {
 	all := numbered(3, 5)

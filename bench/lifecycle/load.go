@@ -32,7 +32,7 @@ func (m cellMaker) load(name string, p puts, cost float64) suite.Cell {
 		Ops:    int64(p.count), Bytes: p.bytes(), Entries: int64(p.count), DataSize: p.bytes(),
 		Cost: m.cost(p.count, cost) + m.toDisk(p.bytes()),
 	}
-	for _, d := range databases() {
+	for _, d := range m.databases {
 		c.Sides = append(c.Sides, suite.Side{
 			Name: d.name, Check: d.check(nil),
 			Run: func(r *suite.Rep) (suite.Measurement, error) { return d.load(r, p) },

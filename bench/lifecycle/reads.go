@@ -96,7 +96,7 @@ func (m cellMaker) read(group, name, unit string, p puts, ops int, state string,
 	if state == cold {
 		c.Cost += m.cost(ops, 100)
 	}
-	for _, d := range databases() {
+	for _, d := range m.databases {
 		side := d.filled(p)
 		side.Run = func(r *suite.Rep) (suite.Measurement, error) { return d.read(r, state, work) }
 		c.Sides = append(c.Sides, side)

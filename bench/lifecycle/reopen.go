@@ -39,7 +39,7 @@ func (m cellMaker) reopen(p puts, readOnly bool) suite.Cell {
 		Shared: shared(p), InPlace: true,
 		Cost: 2*reopens*processTime + m.cost(p.count, 0.1), SharedCost: m.fillCost(p.count),
 	}
-	for _, d := range databases() {
+	for _, d := range m.databases {
 		side := d.filled(p)
 		side.Helpers = make(map[string]func(*suite.Rep) (suite.Measurement, error))
 		for i := range reopens {
@@ -127,7 +127,7 @@ func (m cellMaker) crashCells() []suite.Cell {
 		Ops:    int64(p.count) + 1, Bytes: written, Entries: int64(p.count) + 1, DataSize: written,
 		Cost: m.cost(p.count, 40),
 	}
-	for _, d := range databases() {
+	for _, d := range m.databases {
 		c.Sides = append(c.Sides, suite.Side{
 			Name: d.name, Check: d.check(nil),
 			Helpers: map[string]func(*suite.Rep) (suite.Measurement, error){

@@ -38,7 +38,7 @@ func (m cellMaker) training(group, write, read string, t training, cost float64)
 		Group: group, Name: write, Unit: "puts/s", Higher: true, Params: params,
 		Ops: size.puts, Bytes: size.putBytes, Entries: size.entries, DataSize: size.bytes, Cost: writing,
 	}
-	for _, d := range databases() {
+	for _, d := range m.databases {
 		logged.Sides = append(logged.Sides, suite.Side{
 			Name: d.name, Check: d.check(trackerTables),
 			Run: func(r *suite.Rep) (suite.Measurement, error) { return d.log(r.Dir, t, t.live) },
@@ -53,7 +53,7 @@ func (m cellMaker) training(group, write, read string, t training, cost float64)
 			Shared: fmt.Sprintf("%+v", t), InPlace: true,
 			Cost: m.cost(int(size.entries), 1), SharedCost: m.cost(int(size.puts), cost),
 		}
-		for _, d := range databases() {
+		for _, d := range m.databases {
 			c.Sides = append(c.Sides, suite.Side{
 				Name: d.name,
 				Prepare: func(r *suite.Rep) error {

@@ -21,7 +21,7 @@ func (m cellMaker) writersCells() []suite.Cell {
 		Entries: int64(writers * p.count), DataSize: writers * p.bytes(),
 		Cost: m.cost(writers*p.count, 40),
 	}
-	for _, d := range databases() {
+	for _, d := range m.databases {
 		side := suite.Side{
 			Name: d.name, Check: d.check(nil), Run: runWriters,
 			Helpers: make(map[string]func(*suite.Rep) (suite.Measurement, error)),
