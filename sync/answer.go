@@ -39,6 +39,9 @@ func (p *pass) open() error {
 // answer sends what was found in the peer's list, with a list of our nodes one level further
 // down, or more where there are few. It reports whether there is nothing more to look into.
 func (p *pass) answer() (final bool, err error) {
+	if p.shared && p.lopsided() {
+		p.ask, p.own, p.found.deeper = true, nil, 0
+	}
 	if p.found.deeper == 0 {
 		return true, p.list(0, false)
 	}
@@ -55,6 +58,10 @@ func (p *pass) answer() (final bool, err error) {
 	}
 	return false, p.list(level, false)
 }
+
+// lopsided reports whether we have so much more than the peer in the gaps that were found, that
+// neither our nodes there nor our keys are worth listing to find out about the peer's.
+func (p *pass) lopsided() bool { return p.ours > uint64(bounds.many)*(p.theirs+few) }
 
 // count returns the number of nodes of a level in the gaps that were found, or limit if it is
 // less.
@@ -84,7 +91,7 @@ func (p *pass) count(level int, limit int) (n int, err error) {
 
 // list sends the gaps found and lists our nodes of a level in those that are to be looked into.
 func (p *pass) list(level int, first bool) error {
-	head := listHead{final: p.found.deeper == 0, compared: p.compared, sum: p.sum, level: level}
+	head := listHead{final: p.found.deeper == 0, ask: p.ask, compared: p.compared, sum: p.sum, level: level}
 	if !head.final {
 		pairs, err := p.measure(level, first)
 		if err != nil {
@@ -102,11 +109,11 @@ func (p *pass) list(level int, first bool) error {
 	w := writeList(p.w, head)
 	for g := range p.found.all() {
 		if !first {
-			if err := w.gap(g.skip, g.length, g.descend); err != nil {
+			if err := w.gap(g.skip, g.length, g.descend && !head.final); err != nil {
 				return err
 			}
 		}
-		if !g.descend {
+		if !g.descend || head.final {
 			continue
 		}
 		c := &p.nodes

@@ -18,6 +18,7 @@ func Tighten(t testing.TB, random *rand.Rand) {
 	bounds.names = some(20, 500)
 	bounds.decided = some(100, 1000)
 	bounds.least = 0
+	bounds.many = random.IntN(2)
 	bounds.batchBytes = some(64, 1000)
 	bounds.batchItems = some(1, 40)
 }

@@ -18,6 +18,14 @@ func (c *client) finish(p *pass, win window, items bool) (next []byte, err error
 		p.window.cut(p.own.over)
 		p.own.sort()
 	}
+	if p.ask {
+		if c.wish()&wantShared == 0 {
+			return nil, fmt.Errorf("%s: %w: it asks for names", listPhase, ErrProtocol)
+		}
+		if items, err = c.name(p); err != nil {
+			return nil, err
+		}
+	}
 	t := &taker{c: c, p: p, decided: decisions{k: c.r.format().K}}
 	if items {
 		if err := t.take(); err != nil {

@@ -144,6 +144,11 @@ func FuzzServe(f *testing.F) {
 	f.Add(asking)
 	asking, _ = recorded(f, Pull)
 	f.Add(asking)
+	was := bounds
+	bounds.many = 0 // so that the peer's keys are asked for
+	f.Cleanup(func() { bounds = was })
+	asking, _ = recorded(f, Push)
+	f.Add(asking)
 	db := victim(f, 60)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, _ = Serve(context.Background(), &fed{b}, db, &ServeOptions{Write: true, Limits: Limits{MaxValue: 1 << 16}})
@@ -155,11 +160,18 @@ func FuzzAsk(f *testing.F) {
 		_, serving := recorded(f, op)
 		f.Add(serving)
 	}
+	was := bounds
+	bounds.many = 0 // so that the peer asks for keys
+	_, serving := recorded(f, Push)
+	f.Add(serving)
+	bounds = was
 	db := victim(f, 40)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		sum, err := Sync(context.Background(), &fed{b}, db, &Options{Resolve: Larger, Limits: Limits{MaxValue: 1 << 16}})
-		if err != nil && sum.Complete {
-			t.Errorf("%+v, %v", sum, err)
+		for _, op := range []func(context.Context, Conn, *okra.DB, *Options) (Summary, error){Sync, Push} {
+			sum, err := op(context.Background(), &fed{b}, db, &Options{Resolve: Larger, Limits: Limits{MaxValue: 1 << 16}})
+			if err != nil && sum.Complete {
+				t.Errorf("%+v, %v", sum, err)
+			}
 		}
 	})
 }

@@ -180,6 +180,12 @@ func TestS11M9HostileAskingSide(t *testing.T) {
 	// A right opening: one node of level 2, which differs.
 	right := join(begin, frame(frameList, listOf(listEnd, 0, 0, 2, 2, 2, 7, 7)))
 	changes := func(items ...[]byte) []byte { return join(preface, frame(frameChanges, join(items...))) }
+	bounded := openingOf(wantItems | wantShared)
+	bounded.window = window{upper: []byte("k5")}
+	// Behind a pass of one list, with nothing in it.
+	names := func(items ...[]byte) []byte {
+		return join(preface, frame(frameOpen, bounded.encode()), frame(frameList, listOf(listEnd, 0, 0, 0, 2, 0)), frame(frameItems, join(items...)))
+	}
 	bad := openingOf(wantItems)
 	bad.maxFrame = 100
 	scripts := slices.Concat(framing(preface, "wait for a request"), framing(begin, "compare trees"), []script{
@@ -217,6 +223,15 @@ func TestS11M9HostileAskingSide(t *testing.T) {
 		{name: "empty pieces of a value", once: changes(itemOf(changeAdd, "a", "value", 1000, 77)), again: frame(frameChunk, nil), want: ErrProtocol, step: "receive changes"},
 		{name: "piece of no value", once: join(preface, frame(frameChunk, []byte{1})), want: ErrProtocol, step: "wait for a request"},
 		{name: "empty changes", once: join(preface, frame(frameChanges, []byte{})), want: ErrProtocol, step: "receive changes"},
+		{name: "names before a pass", once: join(preface, frame(frameItems, itemOf(itemAsked, "a", "", 0, 0))), want: ErrProtocol, step: "wait for a request"},
+		{name: "names of no key", once: names(itemOf(itemAsked, "", "", 0, 0)), want: ErrProtocol, step: "receive names"},
+		{name: "names out of order", once: names(itemOf(itemAsked, "k2", "", 0, 0), itemOf(itemAsked, "k1", "", 0, 0)), want: ErrProtocol, step: "receive names"},
+		{name: "name outside of the window", once: names(itemOf(itemAsked, "z", "", 0, 0)), want: ErrProtocol, step: "receive names"},
+		{name: "entry as a name", once: names(itemOf(itemName, "k2", "", 0, 0)), want: ErrProtocol, step: "receive names"},
+		{name: "empty names", once: names(), want: ErrProtocol, step: "receive names"},
+		{name: "names that do not end", once: names(itemOf(itemAsked, "k2", "", 0, 0)), want: ErrTimeout, step: "receive names"},
+		{name: "names that end otherwise", once: join(names(itemOf(itemAsked, "k2", "", 0, 0)), frame(frameAck, nil)), want: ErrProtocol, step: "receive names"},
+		{name: "list that asks", once: join(begin, frame(frameList, listOf(listEnd|listAsk, 0, 0, 2, 2, 2, 7, 7))), want: ErrProtocol, step: "compare trees"},
 		{name: "ack", once: join(preface, frame(frameAck, []byte{1})), want: ErrProtocol, step: "wait for a request"},
 		{name: "end of changes that is none", once: join(preface, frame(frameDone, []byte{1})), want: ErrProtocol, step: "receive changes"},
 	})
@@ -283,6 +298,8 @@ func TestS11M9HostileAnsweringSide(t *testing.T) {
 		{name: "fewer compared than named", once: join(list, frame(frameList, listOf(listEnd|listFinal, 0, 0, 0, 0, 0, 2))), want: ErrProtocol, step: "compare trees"},
 		{name: "gap of no node", once: join(list, frame(frameList, listOf(listEnd|listFinal, 1, 0, 0, 0, 0, 0))), want: ErrProtocol, step: "compare trees"},
 		{name: "final list to look into", once: join(list, frame(frameList, listOf(listEnd|listFinal, 1, 0, 0, 0, 0, 3))), want: ErrProtocol, step: "compare trees"},
+		{name: "list that asks for names", once: join(list, frame(frameList, listOf(listEnd|listFinal|listAsk, 0, 0, 0, 0))), want: ErrProtocol, step: "it asks for names"},
+		{name: "list that asks and goes on", once: join(list, frame(frameList, listOf(listEnd|listAsk, 0, 0, 0, 2))), want: ErrProtocol, step: "compare trees"},
 		{name: "opening", once: join(list, frame(frameOpen, nil)), want: ErrProtocol, step: "compare trees"},
 		{name: "items for ever", once: head(statusAppended), again: frame(frameItems, itemOf(itemValue, "z", "", 0, 0)), want: ErrProtocol, step: "receive entries"},
 		{name: "item with a hash for a value", once: items(itemOf(itemName, "z", "", 0, 0)), want: ErrProtocol, step: "receive entries"},

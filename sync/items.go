@@ -18,6 +18,9 @@ const (
 	itemTooLarge             // a leaf hash, and the size of a value that is over the limit
 )
 
+// The kind with which the asking side names a key of its own, to learn what the other has there.
+const itemAsked kind = 3
+
 // The kinds of changes that the asking side sends. A change is made only where the key is still
 // as it was compared.
 const (

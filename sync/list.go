@@ -13,11 +13,13 @@ const (
 	listEnd   = 1 << iota // the last frame of the list
 	listFinal             // nothing is to be looked into any more
 	listCut               // the window ends at a key
+	listAsk               // no items follow a final list: the asking side is to name its keys
 )
 
 // listHead is what a list begins with.
 type listHead struct {
 	final bool
+	ask   bool   // no items follow, but for the keys that the asking side then names
 	cut   []byte // where the window ends from now on; nil if where it did
 
 	// The answer to the list before: so many of its nodes were compared, and sum is that of those
@@ -58,11 +60,14 @@ func readList(w *wire) (*listReader, error) {
 	}
 	r := &listReader{w: w, d: decoder{b: body}}
 	flags := r.d.byte("flags of a list")
-	r.last, r.final = flags&listEnd != 0, flags&listFinal != 0
+	r.last, r.final, r.ask = flags&listEnd != 0, flags&listFinal != 0, flags&listAsk != 0
 	r.compared = r.d.uvarint(math.MaxInt64, "number of nodes compared")
 	r.sum = r.d.uint64("sum of a list")
 	if flags&listCut != 0 {
 		r.cut = append([]byte{}, r.d.string(longestBound, "key where a list ends")...)
+	}
+	if r.ask && !(r.final && w.asking) {
+		r.d.fail("list that asks for names")
 	}
 	if !r.final {
 		r.level = int(r.d.uvarint(254, "level of a list"))
@@ -202,7 +207,7 @@ type listWriter struct {
 // writeList begins a list.
 func writeList(w *wire, h listHead) *listWriter {
 	l := &listWriter{w: w, width: h.width}
-	flags := bit(h.final)*listFinal | bit(h.cut != nil)*listCut
+	flags := bit(h.final)*listFinal | bit(h.cut != nil)*listCut | bit(h.ask)*listAsk
 	l.body = append(l.body, byte(flags))
 	l.body = binary.AppendUvarint(l.body, h.compared)
 	l.body = binary.LittleEndian.AppendUint64(l.body, h.sum)

@@ -18,6 +18,7 @@ var bounds = struct {
 	names   int // bytes of names that are taken when they have to be kept
 	decided int // bytes of what is decided about these
 	least   int // bytes from the peer in a pass which that ends early; fewer are suspicious
+	many    int // times as many nodes in the gaps of a list, from which on the few are named
 
 	batchBytes, batchItems int // of one transaction
 }{
@@ -29,6 +30,7 @@ var bounds = struct {
 	names:   1 << 20,
 	decided: 1 << 20,
 	least:   4 << 10,
+	many:    16,
 
 	batchBytes: 1 << 20,
 	batchItems: 8 << 10,
@@ -49,6 +51,7 @@ type pass struct {
 
 	own    *keySet // the keys that only we have; nil if nobody asks
 	shared bool    // those of them that lie where the peer has nothing are not asked for
+	ask    bool    // the asking side is to name its keys instead
 
 	listed gaps   // our nodes that the peer knows: those of level in these gaps
 	level  int    // MaxInt before the first list
@@ -63,6 +66,9 @@ type pass struct {
 	sum      uint64 // of the nodes that we have, too
 	scanned  int    // nodes of ours that were compared
 	stopped  bool   // there were too many gaps or nodes: nothing is found from a key on
+
+	// Nodes of the last list's level in gaps where both sides have some.
+	ours, theirs uint64
 
 	nodes, leaves, again cursor
 	match                matcher
@@ -201,7 +207,7 @@ func (p *pass) read(first bool) (final bool, err error) {
 // forget reads all that the peer sends until it is our turn: while one side sends, the other
 // must not.
 func (r *listReader) forget() error {
-	if err := r.skip(); err != nil || !r.final || !r.w.asking {
+	if err := r.skip(); err != nil || !r.final || r.ask || !r.w.asking {
 		return err
 	}
 	return skipItems(r.w)
@@ -237,6 +243,7 @@ func (p *pass) learn(r *listReader, first bool) error {
 	p.told = p.window.upper
 	p.found.reset()
 	p.seen, p.at, p.sum, p.scanned, p.stopped = 0, 0, 0, 0, false
+	p.ours, p.theirs, p.ask = 0, 0, r.ask
 	p.theirLevel = r.level
 	if first {
 		r.more = true
@@ -412,6 +419,9 @@ func (p *pass) occupied(from, to []byte) (yes bool, err error) {
 // ours.
 func (p *pass) note(level int, at, theirs uint64, to []byte) error {
 	both := theirs > 0 && p.stretch.ours > 0
+	if both {
+		p.ours, p.theirs = p.ours+uint64(p.stretch.ours), p.theirs+theirs
+	}
 	if theirs > 0 {
 		g := gap{skip: at - p.at, length: theirs, descend: both && level > 0}
 		if g.descend {

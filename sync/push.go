@@ -7,6 +7,34 @@ import (
 	"github.com/okradb/okra-go/okra"
 )
 
+// name names the keys that only we have, as far as is known, and reports whether there are any.
+// The peer, which has many more, answers with what it has under them.
+func (c *client) name(p *pass) (any bool, err error) {
+	out := itemWriter{w: c.w, t: frameItems}
+	src := source{r: c.r, keys: p.own, window: p.window, salt: p.salt}
+	for {
+		list, err := src.read(c.maxValue, false)
+		if err != nil {
+			return false, err
+		}
+		if len(list) == 0 {
+			break
+		}
+		for _, i := range list {
+			if err := out.write(item{kind: itemAsked, key: i.key}); err != nil {
+				return false, err
+			}
+		}
+	}
+	if out.n == 0 {
+		return false, nil
+	}
+	if err := out.flush(); err != nil {
+		return false, err
+	}
+	return true, c.w.send(frameDone, ending{root: p.h.root}.encode())
+}
+
 // push sends the peer what it is to change: what only we have, and what was decided about the
 // keys that both have. Both come in ascending order of keys.
 func (c *client) push(p *pass, decided *decisions) error {

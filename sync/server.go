@@ -22,8 +22,8 @@ type server struct {
 	log    *slog.Logger
 
 	hold     time.Duration
-	maxValue int64 // that both sides take
-	salt     salt  // of the last pass
+	maxValue int64   // that both sides take
+	opened   opening // of the last pass
 	sum      Summary
 	refused  refusals
 }
@@ -101,6 +101,9 @@ func (s *server) run() error {
 		case frameChanges, frameDone:
 			s.w.unread()
 			err = s.changes()
+		case frameItems:
+			s.w.unread()
+			err = s.named()
 		default:
 			err = s.w.unexpected(t)
 		}
@@ -178,7 +181,9 @@ func (s *server) answer(body []byte) error {
 	if p.own == nil {
 		return nil
 	}
-	return s.items(p, o)
+	p.own.sort()
+	p.window.cut(p.own.over)
+	return s.items(p.own, p.window, o)
 }
 
 // open begins a pass, and returns what is to be said about it. p.h is the caller's to close.
@@ -190,7 +195,7 @@ func (s *server) open(o opening) (p *pass, head heading, err error) {
 	if o.want&wantWrite != 0 && !s.opts.Write {
 		return nil, head, fmt.Errorf("%w: it may only read this tree", ErrDenied)
 	}
-	s.w.peer, s.salt = o.maxFrame, o.salt
+	s.w.peer, s.opened = o.maxFrame, o
 	s.maxValue = min(s.limits.MaxValue, o.maxValue)
 	s.sum.Peer, s.sum.PeerAfter = o.root, o.root
 	s.log.Debug("pass", "peer_root", o.root.String(), "from", string(o.window.lower))
@@ -232,12 +237,41 @@ func (p *pass) status(o opening) (s status, last []byte, err error) {
 	return statusList, last, err
 }
 
-// items sends what only we have.
-func (s *server) items(p *pass, o opening) error {
-	p.own.sort()
-	p.window.cut(p.own.over)
+// named answers the names that the asking side gives of its keys with what is there under them.
+func (s *server) named() error {
+	o := s.opened
+	if o.want&wantItems == 0 {
+		return s.w.unexpected(frameItems) // it has not opened a pass, or not for items
+	}
+	in := itemReader{w: s.w, t: frameItems, k: o.format.K, window: o.window, phase: "receive names",
+		allowed: func(k kind) bool { return k == itemAsked }}
+	keys := &keySet{budget: bounds.keys}
+	for {
+		i, ok, err := in.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		keys.add(keyRange{from: i.key, one: true})
+	}
+	if _, err := s.w.expect(frameDone, in.phase); err != nil {
+		return err
+	}
+	if err := s.work.take(keys.len()); err != nil {
+		return err
+	}
+	keys.sort()
+	win := o.window
+	win.cut(keys.over)
+	return s.items(keys, win, o)
+}
+
+// items sends what we have of keys within a window.
+func (s *server) items(keys *keySet, win window, o opening) error {
 	values := o.want&wantValues != 0
-	src := source{r: s.r, keys: p.own, window: p.window, work: s.work, salt: o.salt}
+	src := source{r: s.r, keys: keys, window: win, work: s.work, salt: o.salt}
 	out := itemWriter{w: s.w, t: frameItems}
 	names := 0
 	for {
@@ -250,7 +284,7 @@ func (s *server) items(p *pass, o opening) error {
 		}
 		for _, i := range items {
 			if names += len(i.key) + o.format.K; o.keys > 0 && names > o.keys && out.n > 0 {
-				p.window.cut(i.key)
+				win.cut(i.key)
 				break
 			}
 			if err := out.write(i); err != nil {
@@ -269,8 +303,8 @@ func (s *server) items(p *pass, o opening) error {
 		return err
 	}
 	end := ending{root: root}
-	if !bytes.Equal(p.window.upper, o.window.upper) {
-		end.cut = p.window.upper
+	if !bytes.Equal(win.upper, o.window.upper) {
+		end.cut = win.upper
 	}
 	return s.w.send(frameDone, end.encode())
 }
@@ -321,7 +355,7 @@ func (s *server) receive(in *itemReader, a *applier) error {
 			return s.tooMany(a)
 		}
 		if i.kind.hasValue() {
-			if _, sum := oneLeaf(in.k, s.salt, i.key, i.value); check(sum) != i.check {
+			if _, sum := oneLeaf(in.k, s.opened.salt, i.key, i.value); check(sum) != i.check {
 				return fmt.Errorf("%s: %w: value of key %q does not have the hash that its sender has for it", in.phase, ErrProtocol, i.key)
 			}
 		}
