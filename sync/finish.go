@@ -351,7 +351,7 @@ func (t *taker) event(e Event) {
 }
 
 func (t *taker) tooLarge(i item) {
-	t.refuse(i.key, ReasonTooLarge, fmt.Sprintf("%d bytes, and at most %d are taken (Limits.MaxValue)", i.size, t.c.maxValue))
+	t.refuse(i.key, ReasonTooLarge, fmt.Sprintf("%d bytes, and at most %d are taken", i.size, t.c.maxValue))
 }
 
 // differ reports differences up to an item of the peer's, or to the end if that is nil.

@@ -262,7 +262,7 @@ func TestS11M9ReaderThatWrites(t *testing.T) {
 	add := frame(frameChanges, itemOf(changeAdd, "a", "value", 5, check(sum)))
 	done := frame(frameDone, ending{root: okra.Root{Hash: okra.LeafHash(16, []byte("x"), nil)}}.encode())
 	for _, write := range []bool{false, true} {
-		s := script{once: join(preface, add, done), want: ErrDenied, step: "only read"}
+		s := script{once: join(preface, add, done), want: ErrDenied, step: "may only read"}
 		if write {
 			s.want, s.step = ErrTimeout, "wait for a request" // it did what was asked for
 		}

@@ -162,8 +162,8 @@ var (
 	ErrCut      = errors.New("connection ended too early")    // by the peer or on the way
 	ErrLimit    = errors.New("limit of the session reached")  // see Limits
 	ErrBusy     = errors.New("peer is busy")                  // its budget for us is used up: try later
-	ErrDenied   = errors.New("peer does not allow this")      // a push to a peer that only serves reads
-	ErrPeer     = errors.New("peer has failed")               // its store gave an error
+	ErrDenied   = errors.New("access denied")                 // a push to a peer that only serves reads
+	ErrPeer     = errors.New("peer has failed")               // its store gave an error: see its log
 	ErrMoving   = errors.New("tree changes faster than it can be compared")
 	ErrConflict = errors.New("conflict is left as it is") // returned by the function of Merge
 )

@@ -193,7 +193,7 @@ func (s *server) open(o opening) (p *pass, head heading, err error) {
 		return nil, head, err
 	}
 	if o.want&wantWrite != 0 && !s.opts.Write {
-		return nil, head, fmt.Errorf("%w: it may only read this tree", ErrDenied)
+		return nil, head, fmt.Errorf("%w: the side that asks may only read", ErrDenied)
 	}
 	s.w.peer, s.opened = o.maxFrame, o
 	s.maxValue = min(s.limits.MaxValue, o.maxValue)
@@ -312,7 +312,7 @@ func (s *server) items(keys *keySet, win window, o opening) error {
 // changes makes the changes that the peer sends.
 func (s *server) changes() error {
 	if !s.opts.Write {
-		return fmt.Errorf("%w: it may only read this tree", ErrDenied)
+		return fmt.Errorf("%w: the side that asks may only read", ErrDenied)
 	}
 	in := itemReader{w: s.w, t: frameChanges, k: s.r.format().K, phase: "receive changes",
 		allowed: func(k kind) bool { return k == changeAdd || k == changePut || k == changeDelete }}

@@ -411,13 +411,16 @@ const codePeer = 9
 const maxText = 500 // bytes of an error's text
 
 // tell tells the peer why the session ends, unless it is the peer that has ended it. Failures of
-// our store are none of its business, but that there is one. A peer that is about to send does
-// not read, so there is not much time for it.
+// our store are none of its business, but that there is one, and that it is full. A peer that is
+// about to send does not read, so there is not much time for it.
 func (w *wire) tell(err error) {
 	if w.over {
 		return
 	}
 	code, text := codePeer, ErrPeer.Error()
+	if errors.Is(err, okra.ErrDiskFull) || errors.Is(err, okra.ErrMapFull) {
+		text += ": its store is full"
+	}
 	for c, sentinel := range codes[:codePeer] {
 		if sentinel != nil && errors.Is(err, sentinel) {
 			code, text = c, err.Error()
@@ -441,7 +444,10 @@ func (w *wire) told(body []byte) error {
 		sentinel = codes[code]
 	}
 	said := string(body[1:min(len(body), 1+maxText)])
-	if said == sentinel.Error() {
+	switch {
+	case said == sentinel.Error() && sentinel == ErrPeer:
+		return fmt.Errorf("%s: %w: its own log says why", w.phase, sentinel)
+	case said == sentinel.Error():
 		return fmt.Errorf("%s: %w", w.phase, sentinel)
 	}
 	text := strconv.QuoteToASCII(strings.TrimPrefix(said, sentinel.Error()+": "))

@@ -218,8 +218,8 @@ func adds(said, err error) bool {
 	case errors.Is(said, okrasync.ErrPeer), errors.Is(said, okrasync.ErrCut):
 		return false // it was we who ended the session
 	case errors.Is(err, okrasync.ErrPeer):
-		// Of what fails in its store the other side tells us only that.
-		return strings.HasSuffix(strings.TrimSuffix(err.Error(), `"`), okrasync.ErrPeer.Error())
+		// Of what fails in its store the other side tells us little, but else what it gave up with.
+		return !strings.Contains(err.Error(), "it gave up with")
 	case errors.Is(err, okrasync.ErrCut):
 		return true
 	case errors.Is(err, okrasync.ErrTimeout), errors.Is(err, okrasync.ErrProtocol):

@@ -102,6 +102,9 @@ func (p *importPlace) dropTree() (empty bool, err error) {
 			return err // not even the tree was made
 		}
 		table, err := openTable(txn, p.table)
+		if errors.Is(err, errNoTable) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -92,16 +92,18 @@ func openRaw(dir string) (*lmdb.Env, error) {
 // rawTables is how many named tables can be open at once.
 const rawTables = 1024
 
+var errNoTable = errors.New("no table")
+
 func openTable(txn *lmdb.Txn, name string) (lmdb.DBI, error) {
 	if name == "" {
 		return txn.OpenRoot(0)
 	}
 	table, err := txn.OpenDBI(name, 0)
 	if lmdb.IsNotFound(err) {
-		return 0, fmt.Errorf("no table %q", name)
+		return 0, fmt.Errorf("%w %q", errNoTable, name)
 	}
 	if lmdb.IsErrno(err, lmdb.Incompatible) {
-		return 0, fmt.Errorf("%q is an entry, no table", name)
+		return 0, fmt.Errorf("%q is an entry, %w", name, errNoTable)
 	}
 	return table, err
 }

@@ -354,16 +354,16 @@ func TestCutPush(t *testing.T) {
 	far = storeOf(t, 0, 0)
 	_, errOut = want(t, exitFailed, exec.Command("okra", "push", near,
 		"exec:okra serve "+far+" --stdio --write --map-size 1MiB"))
-	if !regexp.MustCompile(`(?m)^okra: of the last [\d,]+ changes the peer has not said`).MatchString(errOut) {
+	if !regexp.MustCompile(`(?m)^okra: the peer has not said how many of the last [\d,]+ changes it wrote`).MatchString(errOut) {
 		t.Errorf("it says %s", errOut)
 	}
-	if !regexp.MustCompile(`(?m)^okra: push .*: peer has failed; sh ended .*map is full`).MatchString(errOut) {
+	if !regexp.MustCompile(`(?m)^okra: push .*: peer has failed: it says "its store is full"; sh ended .*map is full`).MatchString(errOut) {
 		t.Errorf("it says %s", errOut)
 	}
 	me := filepath.Join(t.TempDir(), "me")
 	s := startServer(t, me, storeOf(t, 0, 0), "--map-size", "1MiB")
 	_, errOut = want(t, exitFailed, okraCommand(me, "push", near, s.address))
-	if !regexp.MustCompile(`(?m)^okra: push .*: send entries: peer has failed$`).MatchString(errOut) {
+	if !regexp.MustCompile(`(?m)^okra: push .*: send entries: peer has failed: it says "its store is full"$`).MatchString(errOut) {
 		t.Errorf("it says %s", errOut)
 	}
 }

@@ -366,7 +366,7 @@ func (s *syncing) talk(p peerAddress, db, theirs *okra.DB) error {
 			say(s.c, "%s, which stays", s.describe(s.sum))
 		}
 		if n := s.sent.Load() - s.sum.There.Total(); n > 0 && theirs == nil {
-			say(s.c, "of the last %s the peer has not said how many it wrote, which stay", plural(n, "change"))
+			say(s.c, "the peer has not said how many of the last %s it wrote; what it wrote stays", plural(n, "change"))
 		}
 		return err
 	}

@@ -88,6 +88,9 @@ func (s *syncing) answer(sum okrasync.Summary) error {
 		if r.Detail != "" {
 			text += " (" + r.Detail + ")"
 		}
+		if r.Reason == okrasync.ReasonTooLarge {
+			text += ", see --max-value on both sides"
+		}
 		left = append(left, text)
 	}
 	if len(left) == 0 && !sum.Complete && !sum.DryRun {

@@ -61,7 +61,7 @@ func dial(ctx context.Context, me *Identity, to Address, patience time.Duration)
 		case limited.Err() != nil:
 			err = fmt.Errorf("%w: no greeting within %v", okrasync.ErrTimeout, patience)
 		case errors.Is(err, okrasync.ErrDenied):
-			err = fmt.Errorf("%w: whoever runs it must allow our ID, %s", err, me.id)
+			err = fmt.Errorf("%w: whoever runs the peer must allow our ID, %s", err, me.id)
 		}
 		return nil, err
 	}
