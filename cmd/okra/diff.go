@@ -109,6 +109,11 @@ func diff(c *cli.Context) (different bool, err error) {
 
 // diffStores compares two stores on this machine.
 func diffStores(c *cli.Context, a, b string, bounds okra.Bounds, out *differenceWriter) error {
+	ctx, cancel, err := withTimeout(c)
+	if err != nil {
+		return err
+	}
+	defer cancel()
 	for _, dir := range []string{a, b} {
 		if err := withReader(c, dir, func(*okra.DB) error { return nil }); err != nil {
 			return failed(c, dir, err)
@@ -117,9 +122,9 @@ func diffStores(c *cli.Context, a, b string, bounds okra.Bounds, out *difference
 	if sameStore(a, b) {
 		return nil
 	}
-	err := view(c, a, func(ours *okra.Tx) error {
+	err = view(c, a, func(ours *okra.Tx) error {
 		return view(c, b, func(theirs *okra.Tx) error {
-			return out.all(c.Context, func(yield func(difference, error) bool) {
+			return out.all(ctx, func(yield func(difference, error) bool) {
 				for d, err := range okra.Diff(ours, theirs, bounds) {
 					if !yield(difference{d.Change, d.Key, hashOf(d.Ours), hashOf(d.Theirs)}, err) {
 						return
@@ -184,14 +189,14 @@ type differenceWriter struct {
 }
 
 // all prints what differences yields, to its end or to the first with --brief. It returns the
-// error of the sequence or of ctx.
+// error of the sequence or the cause of ctx's end.
 func (w *differenceWriter) all(ctx context.Context, differences iter.Seq2[difference, error]) error {
 	for d, err := range differences {
 		if err != nil {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		w.any = true
 		if w.c.Bool("brief") {
