@@ -22,3 +22,10 @@ func Tighten(t testing.TB, random *rand.Rand) {
 	bounds.batchBytes = some(64, 1000)
 	bounds.batchItems = some(1, 40)
 }
+
+// FewKeys has a pass end after so many bytes of keys that only one side has.
+func FewKeys(t testing.TB, bytes int) {
+	was := bounds
+	t.Cleanup(func() { bounds = was })
+	bounds.keys = bytes
+}

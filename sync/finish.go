@@ -13,7 +13,7 @@ var errEnough = errors.New("no more differences are wanted")
 
 // finish brings over what a pass has found, and returns where the next has to begin, or nil.
 func (c *client) finish(p *pass, win window, items bool) (next []byte, err error) {
-	c.ended = p.window.upper
+	defer func() { c.ended = p.ended }()
 	if p.own != nil {
 		p.window.cut(p.own.over)
 		p.own.sort()
@@ -110,8 +110,7 @@ func (t *taker) take() error {
 	if end.cut != nil && bytes.Compare(end.cut, t.p.window.lower) <= 0 {
 		return fmt.Errorf("receive entries: %w: items that end before they begin", ErrProtocol)
 	}
-	t.p.window.cut(end.cut)
-	c.ended = t.p.window.upper
+	t.p.end(end.cut)
 	c.sum.PeerAfter = end.root
 	return nil
 }

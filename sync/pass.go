@@ -48,6 +48,7 @@ type pass struct {
 	wider  int // bytes that the hashes of both sides are longer than needed, after two were alike
 	window window
 	told   []byte // the upper end of the window that the peer knows
+	ended  []byte // where the peer has ended it; nil if it has not
 
 	own    *keySet // the keys that only we have; nil if nobody asks
 	shared bool    // those of them that lie where the peer has nothing are not asked for
@@ -228,6 +229,14 @@ func skipItems(w *wire) error {
 	}
 }
 
+// end ends the window where the peer has it end, if that is not where it ended before.
+func (p *pass) end(key []byte) {
+	if was := p.window.upper; key != nil && (was == nil || bytes.Compare(key, was) < 0) {
+		p.window.cut(key)
+		p.ended = p.window.upper
+	}
+}
+
 // learn compares a list with our nodes.
 func (p *pass) learn(r *listReader, first bool) error {
 	if r.final && first {
@@ -239,7 +248,7 @@ func (p *pass) learn(r *listReader, first bool) error {
 	if r.cut != nil && bytes.Compare(r.cut, p.window.lower) <= 0 {
 		return fmt.Errorf("%s: %w: pass that ends before it begins", listPhase, ErrProtocol)
 	}
-	p.window.cut(r.cut)
+	p.end(r.cut)
 	p.told = p.window.upper
 	p.found.reset()
 	p.seen, p.at, p.sum, p.scanned, p.stopped = 0, 0, 0, 0, false

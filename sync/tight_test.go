@@ -26,3 +26,16 @@ func TestTightBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestMirrorInManyPasses deletes so much that it takes many passes, in each of which the peer has
+// nothing to say. That is no fault of the peer's: it is we who end them.
+func TestMirrorInManyPasses(t *testing.T) {
+	client, server := open(t, 4), open(t, 4)
+	write(t, client, numbered("k", 3000))
+	write(t, server, contents{"z": "1"})
+	okrasync.FewKeys(t, 1000)
+	sum := ask(t, okrasync.Pull, client, server, &okrasync.Options{Mirror: true}, nil)
+	if sum.Here.Deleted != 3000 || !sum.Equal || sum.Passes < 100 {
+		t.Errorf("%+v", sum)
+	}
+}
