@@ -61,7 +61,14 @@ func (p *pass) answer() (final bool, err error) {
 
 // lopsided reports whether we have so much more than the peer in the gaps that were found, that
 // neither our nodes there nor our keys are worth listing to find out about the peer's.
-func (p *pass) lopsided() bool { return p.ours > uint64(bounds.many)*(p.theirs+few) }
+// Of leaves that were compared few are on both sides.
+func (p *pass) lopsided() bool {
+	many := uint64(bounds.many)
+	if p.theirLevel == 0 {
+		many /= 4
+	}
+	return p.ours > many*(p.theirs+few)
+}
 
 // count returns the number of nodes of a level in the gaps that were found, or limit if it is
 // less.

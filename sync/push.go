@@ -8,10 +8,12 @@ import (
 )
 
 // name names the keys that only we have, as far as is known, and reports whether there are any.
-// The peer, which has many more, answers with what it has under them.
+// The peer, which has many more, answers with what it has under them. It has to keep them until
+// then, so where they are many the pass ends.
 func (c *client) name(p *pass) (any bool, err error) {
 	out := itemWriter{w: c.w, t: frameItems}
 	src := source{r: c.r, keys: p.own, window: p.window, salt: p.salt}
+	names := 0
 	for {
 		list, err := src.read(c.maxValue, false)
 		if err != nil {
@@ -21,9 +23,16 @@ func (c *client) name(p *pass) (any bool, err error) {
 			break
 		}
 		for _, i := range list {
+			if names += len(i.key); names > bounds.names/2 && out.n > 0 {
+				p.window.cut(i.key)
+				break
+			}
 			if err := out.write(item{kind: itemAsked, key: i.key}); err != nil {
 				return false, err
 			}
+		}
+		if names > bounds.names/2 {
+			break
 		}
 	}
 	if out.n == 0 {
