@@ -34,7 +34,8 @@ Without an allow list only you are served: those with your own identity, who may
 write, and only on this machine. For others, and to listen elsewhere, name them:
 --allow-peer ID=read or ID=write, once for each, or --allow FILE with a line for
 each, an ID, read or write, and a name for the log if you like; # begins a comment.
-SIGHUP has the file read again and cuts off those who lost access. --read-only
+SIGHUP has the file read again and cuts off those who lost access; without a file
+it ends the server as Ctrl-C does, unless nohup has it ignored. --read-only
 allows nobody to write, whatever the list says.
 
 A peer has at most 2 sessions at once and all have 64; a session may take as long
@@ -226,7 +227,7 @@ func (s *serving) run(me *peer.Identity) error {
 	}
 	defer stopMetrics()
 	go func() { failed <- s.server.Serve(l) }()
-	defer s.reloadOnHangup()()
+	defer s.onHangup()()
 	if err = s.announce(me, l.Addr()); err == nil {
 		select {
 		case err = <-failed:
@@ -277,10 +278,13 @@ func (s *serving) announce(me *peer.Identity, at net.Addr) error {
 	return err
 }
 
-// reloadOnHangup has SIGHUP read the allow list again, if it is in a file. One that cannot be read
-// leaves that before in place.
-func (s *serving) reloadOnHangup() (stop func()) {
+// onHangup has SIGHUP read the allow list again, if it is in a file, and else end the server. A list
+// that cannot be read leaves that before in place.
+func (s *serving) onHangup() (stop func()) {
 	if !s.c.IsSet("allow") {
+		if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+			s.c.Context, _ = signal.NotifyContext(s.c.Context, syscall.SIGHUP) // it stays caught
+		}
 		return func() {}
 	}
 	hangup := make(chan os.Signal, 1)

@@ -368,6 +368,20 @@ func TestCutPush(t *testing.T) {
 	}
 }
 
+// A hangup ends a server that has no list to read again in order, and one under nohup not at all.
+func TestServeHangup(t *testing.T) {
+	me, near := filepath.Join(t.TempDir(), "me"), storeOf(t, 0, 0)
+	s := startServer(t, me, storeOf(t, 0, 10))
+	s.end(t, syscall.SIGHUP, exitInterrupted)
+	if !strings.Contains(s.stderr.String(), "shutting down") {
+		t.Errorf("it says %s", s.stderr)
+	}
+	s = startServerBy(t, []string{"nohup"}, me, storeOf(t, 0, 10), "--listen", "127.0.0.1:0")
+	s.cmd.Process.Signal(syscall.SIGHUP)
+	want(t, 0, okraCommand(me, "pull", near, s.address))
+	s.end(t, syscall.SIGTERM, 0)
+}
+
 // A narrowLink stands between a client and a server and lets bytes towards the client through up
 // to a limit, then none until it is opened.
 type narrowLink struct {
