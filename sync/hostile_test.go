@@ -285,6 +285,10 @@ func TestS11M9HostileAnsweringSide(t *testing.T) {
 	final := frame(frameList, listOf(listEnd|listFinal, 0, 0, 0, 0))
 	done := frame(frameDone, ending{cut: []byte{0}, root: headingOf(0).root}.encode())
 	again := join(frame(frameHead, headingOf(statusList).encode()), final)
+	short := slices.Clone(preface) // passes that end soon, each a little later
+	for i := range 200 {
+		short = join(short, again, frame(frameDone, ending{cut: fmt.Appendf(nil, "k%06d", i), root: headingOf(0).root}.encode()))
+	}
 	scripts := slices.Concat(framing(preface, "open the session"), framing(list, "compare trees"), []script{
 		{name: "no heading", once: join(preface, frame(frameHead, nil)), want: ErrProtocol, step: "open the session"},
 		{name: "equal and yet not", once: head(statusEqual), want: ErrProtocol, step: "open the session"},
@@ -312,6 +316,7 @@ func TestS11M9HostileAnsweringSide(t *testing.T) {
 		{name: "empty pieces", once: items(itemOf(itemValue, "z", "v", 1000, 1)), again: frame(frameChunk, nil), want: ErrProtocol, step: "receive entries"},
 		{name: "pieces for ever", once: items(itemOf(itemValue, "z", "v", 1000, 1)), again: frame(frameChunk, make([]byte, 64)), want: ErrProtocol, step: "receive entries"},
 		{name: "cut before the window", once: join(head(statusAppended), frame(frameDone, ending{cut: []byte("j"), root: headingOf(0).root}.encode())), want: ErrProtocol, step: "receive entries"},
+		{name: "short passes", once: short, want: ErrProtocol, step: "passes with nothing in them"},
 		{name: "passes for ever", once: join(list, final, done), again: join(again, frame(frameDone, ending{cut: []byte("k5"), root: headingOf(0).root}.encode())), want: nil, step: ""},
 	})
 	for _, s := range scripts {
