@@ -1,11 +1,13 @@
 package sync_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"testing"
 
 	"github.com/okradb/okra-go/okra"
@@ -122,5 +124,22 @@ func testDiff(t *testing.T, client, server *okra.DB, ours, theirs contents, opts
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("diff: %v, want %v", got, want)
+	}
+}
+
+// Larger is what its name says, on whichever side the larger hash is.
+func TestLarger(t *testing.T) {
+	for i := range 8 {
+		client, server := open(t, 4), open(t, 4)
+		values := []string{fmt.Sprint("ours", i), fmt.Sprint("theirs", i)}
+		put(t, client, "k", values[0])
+		put(t, server, "k", values[1])
+		ask(t, okrasync.Sync, client, server, &okrasync.Options{Resolve: okrasync.Larger}, nil)
+		larger := slices.MaxFunc(values, func(a, b string) int {
+			return bytes.Compare(okra.LeafHash(16, []byte("k"), []byte(a)).Bytes(), okra.LeafHash(16, []byte("k"), []byte(b)).Bytes())
+		})
+		if a, b := read(t, client)["k"], read(t, server)["k"]; a != larger || b != larger {
+			t.Errorf("%q and %q of %q, want %q", a, b, values, larger)
+		}
 	}
 }
