@@ -282,9 +282,7 @@ func (s *serving) announce(me *peer.Identity, at net.Addr) error {
 // that cannot be read leaves that before in place.
 func (s *serving) onHangup() (stop func()) {
 	if !s.c.IsSet("allow") {
-		if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
-			s.c.Context, _ = signal.NotifyContext(s.c.Context, syscall.SIGHUP) // it stays caught
-		}
+		catchHangup(s.c)
 		return func() {}
 	}
 	hangup := make(chan os.Signal, 1)
