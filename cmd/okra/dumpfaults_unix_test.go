@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -324,9 +325,11 @@ func TestC6_WaitForInputStopped(t *testing.T) {
 	t.Run("batch", func(t *testing.T) { interrupt(t, []string{"batch", dir}, noMore) })
 	sound(t, dir, want)
 
-	line := `{"okra":"dump","version":1,"k":16,"q":32,"mode":"store"}` + "\n"
-	for i := range 1000 {
-		line += fmt.Sprintf(`{"key":"new%05d","value":"%s"}`+"\n", i, strings.Repeat("x", 100))
+	// When so much is written, entries have been read: it is in its transaction.
+	var begun strings.Builder
+	begun.WriteString(`{"okra":"dump","version":1,"k":16,"q":32,"mode":"store"}` + "\n")
+	for i := 0; begun.Len() < moreThanWaits; i++ {
+		fmt.Fprintf(&begun, `{"key":"new%05d","value":"%s"}`+"\n", i, strings.Repeat("x", 100))
 	}
 	for _, into := range []string{dir, filepath.Join(t.TempDir(), "new")} {
 		cmd := exec.Command("okra", "import", into, "--into-existing")
@@ -338,10 +341,9 @@ func TestC6_WaitForInputStopped(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := stdin.Write([]byte(line)); err != nil {
+		if _, err := io.WriteString(stdin, begun.String()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond) // so that it is in its transaction, most times
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
