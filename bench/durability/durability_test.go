@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/okradb/okra-go/bench"
 	"github.com/okradb/okra-go/bench/suite"
@@ -247,32 +246,6 @@ func derived(results []suite.Result) []string {
 		}
 	}
 	return lines
-}
-
-// A durable write waits for the disk, and one in memory does not.
-func TestDurableWaits(t *testing.T) {
-	if err := suite.Cold(t.TempDir()); err != nil {
-		t.Skip(err)
-	}
-	s := checked()
-	o := tiny(t)
-	o.Repetitions, o.Sizes["rows"] = 3, []int{40}
-	o, cells, err := suite.Plan(s, o, []string{"memory", "durable rows=40"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o.SyncTime < 50*time.Microsecond {
-		t.Skip("the disk does not wait: a flush takes ", o.SyncTime)
-	}
-	results, err := suite.Run(t.Context(), s, o, cells, suite.Hooks{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, m := range results[0].Sides {
-		if d := results[1].Sides[i]; d.Min < 1.5*m.Min {
-			t.Errorf("%s: %.1f µs a durable write, %.1f µs in memory", m.Name, d.Min, m.Min)
-		}
-	}
 }
 
 // By Batch the writes of several goroutines share transactions, and elsewhere each has its own.

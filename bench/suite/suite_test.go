@@ -258,7 +258,8 @@ func helped() Side {
 	return side
 }
 
-// sleep writes the number of its process to the file that the environment names, and sleeps.
+// sleep writes the number of its process to the file that the environment names, and sleeps for
+// longer than a test may take.
 func sleep(*Rep) (Measurement, error) {
 	if path := os.Getenv("OKRA_TEST_PID"); path != "" {
 		half := path + ".half"
@@ -267,7 +268,7 @@ func sleep(*Rep) (Measurement, error) {
 			return Measurement{}, err
 		}
 	}
-	time.Sleep(time.Minute)
+	time.Sleep(time.Hour)
 	return Measurement{}, nil
 }
 
@@ -279,7 +280,7 @@ func abandoning() Side {
 		if _, err := r.Start("sleeps"); err != nil {
 			return Measurement{}, err
 		}
-		for range 1000 {
+		for range 12_000 {
 			if _, err := os.Stat(os.Getenv("OKRA_TEST_PID")); err == nil {
 				return run(r)
 			}

@@ -121,9 +121,11 @@ func newCopy(c *cli.Context, dir, temp string) (*storeCopy, error) {
 
 // drop removes the temporary directory, with what is in it.
 func (cp *storeCopy) drop() {
-	// A copy that was left behind may make its file while the directory is being removed, once.
-	if err := os.RemoveAll(cp.temp); err != nil {
-		os.RemoveAll(cp.temp)
+	// A copy that was left behind may make its directory, and then its file, meanwhile.
+	for range 3 {
+		if os.RemoveAll(cp.temp) == nil {
+			return
+		}
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/okradb/okra-go/bench/suite"
 )
@@ -44,22 +43,13 @@ func TestBenchSuiteInterrupt(t *testing.T) {
 		"--value-size", "8", "--dir", dir, "--results", kept)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	end := time.Now().Add(time.Minute)
-	working := func() bool {
-		found, err := filepath.Glob(filepath.Join(dir, "okra-bench-*", "repetition"))
-		return err == nil && len(found) > 0
-	}
-	for (len(readResults(t, kept)) < 1 || !working()) && time.Now().Before(end) {
-		time.Sleep(5 * time.Millisecond)
-	}
+	ended := startBench(t, cmd)
+	awaitWork(t, ended, func() bool { return len(readResults(t, kept)) > 0 && working(dir, "repetition") })
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+	if err := <-ended; !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
 		t.Errorf("ended with %v, want exit code %d", err, exitInterrupted)
 	}
 	if !strings.HasSuffix(stderr.String(), "okra: interrupted\n") {

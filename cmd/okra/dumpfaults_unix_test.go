@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -134,8 +135,23 @@ var bothSignals = []syscall.Signal{syscall.SIGINT, syscall.SIGKILL}
 func TestC6_ExportStopped(t *testing.T) {
 	dir := t.TempDir()
 	kv := filepath.Join(dir, "kv")
-	want := fillStore(t, kv, rounds(20_000, 100_000))
+	n := rounds(20_000, 100_000)
+	want := fillStore(t, kv, n)
 	for _, sig := range bothSignals {
+		check := func() {
+			t.Helper()
+			if left := leftovers(dir, "partial"); sig == syscall.SIGINT && len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		}
+		for _, look := range []int{1, n / 2, n - 1} {
+			file := filepath.Join(dir, fmt.Sprintf("%d-look%d.okra", sig, look))
+			stopAt(t, sig, look, "export", kv, file)
+			if _, err := os.Stat(file); !os.IsNotExist(err) {
+				t.Errorf("export was stopped amid the entries, and there is a file: %v", err)
+			}
+			check()
+		}
 		for i := range rounds(2, 10) {
 			file := filepath.Join(dir, fmt.Sprintf("%d-%d.okra", sig, i))
 			ready := appears(file+".*.partial", rand.Int64N(900_000))
@@ -149,9 +165,7 @@ func TestC6_ExportStopped(t *testing.T) {
 			} else if code == exitDone {
 				t.Error("export ended well without a file")
 			}
-			if left := leftovers(dir, "partial"); sig == syscall.SIGINT && len(left) > 0 {
-				t.Errorf("left behind: %v", left)
-			}
+			check()
 		}
 	}
 }
@@ -162,6 +176,21 @@ func TestL24_BackupStopped(t *testing.T) {
 	kv := filepath.Join(dir, "kv")
 	want := fillStore(t, kv, rounds(20_000, 100_000))
 	for _, sig := range bothSignals {
+		check := func() {
+			t.Helper()
+			if left := leftovers(dir, "partial"); sig == syscall.SIGINT && len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		}
+		// It looks while LMDB copies, and then at each batch of records that it verifies.
+		for _, look := range []int{1, 2, 10} {
+			copied := filepath.Join(dir, fmt.Sprintf("%d-look%d", sig, look))
+			stopAt(t, sig, look, "backup", kv, copied)
+			if _, err := os.Stat(copied); !os.IsNotExist(err) {
+				t.Errorf("backup was stopped before it had verified, and there is a copy: %v", err)
+			}
+			check()
+		}
 		for i := range rounds(2, 10) {
 			copied := filepath.Join(dir, fmt.Sprintf("%d-%d", sig, i))
 			ready := appears(copied+".partial/store/data.mdb", rand.Int64N(8<<20))
@@ -171,9 +200,7 @@ func TestL24_BackupStopped(t *testing.T) {
 			} else if code == exitDone {
 				t.Error("backup ended well without a copy")
 			}
-			if left := leftovers(dir, "partial"); sig == syscall.SIGINT && len(left) > 0 {
-				t.Errorf("left behind: %v", left)
-			}
+			check()
 		}
 	}
 	sound(t, kv, want)
@@ -185,11 +212,27 @@ func TestL23_CompactStopped(t *testing.T) {
 	fillStore(t, kv, rounds(10_000, 50_000))
 	part := filepath.Join(kv, compactDir, "store", "data.mdb")
 	for _, sig := range bothSignals {
-		for i := range rounds(2, 40) {
-			if code, out := okraRun(t, "put", kv, fmt.Sprintf("new %d %d", sig, i), "1"); code != 0 {
+		put := func(key string) dump.Trailer {
+			t.Helper()
+			if code, out := okraRun(t, "put", kv, key, "1"); code != 0 {
 				t.Fatal(out)
 			}
-			want := trailerOf(t, kv)
+			return trailerOf(t, kv)
+		}
+		check := func(want dump.Trailer) {
+			t.Helper()
+			sound(t, kv, want)
+			if left := leftovers(kv, "partial"); sig == syscall.SIGINT && len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		}
+		for _, look := range []int{1, 2, 10} {
+			want := put(fmt.Sprintf("look %d %d", sig, look))
+			stopAt(t, sig, look, "compact", kv)
+			check(want)
+		}
+		for i := range rounds(2, 40) {
+			want := put(fmt.Sprintf("new %d %d", sig, i))
 			begin := time.Now()
 			after := time.Duration(rand.Int64N(int64(60 * time.Millisecond)))
 			seen := appears(part, 1)
@@ -197,10 +240,7 @@ func TestL23_CompactStopped(t *testing.T) {
 				// Half the time the stop is at a time, else when the copy is there.
 				return time.Since(begin) > after && (i%2 == 0 || seen())
 			}, "compact", kv)
-			sound(t, kv, want)
-			if left := leftovers(kv, "partial"); sig == syscall.SIGINT && len(left) > 0 {
-				t.Errorf("left behind: %v", left)
-			}
+			check(want)
 		}
 	}
 	want := trailerOf(t, kv)
@@ -214,11 +254,27 @@ func TestL23_CompactStopped(t *testing.T) {
 func TestC6_ImportStopped(t *testing.T) {
 	dir := t.TempDir()
 	kv, file := filepath.Join(dir, "kv"), filepath.Join(dir, "kv.okra")
-	want := fillStore(t, kv, rounds(20_000, 100_000))
+	n := rounds(20_000, 100_000)
+	want := fillStore(t, kv, n)
 	if code, out := okraRun(t, "export", kv, file); code != exitDone {
 		t.Fatal(out)
 	}
+	none := dump.Trailer{Root: okra.Root{Hash: mustHash(t, emptyRoot)}}
 	for _, sig := range bothSignals {
+		for _, look := range []int{1, n / 2, n - 1} {
+			to := filepath.Join(t.TempDir(), "to")
+			stopAt(t, sig, look, "import", to, file)
+			if _, err := os.Stat(to); sig == syscall.SIGINT && !os.IsNotExist(err) {
+				t.Errorf("import was interrupted amid the entries, and there is a store: %v", err)
+			}
+			if sig == syscall.SIGKILL && look > 1 {
+				sound(t, to, none)
+			}
+			if code, out := okraRun(t, "import", to, file); code != exitDone {
+				t.Errorf("import again: %s", out)
+			}
+			sound(t, to, want)
+		}
 		for range rounds(2, 10) {
 			to := filepath.Join(t.TempDir(), "to")
 			begin := time.Now()
@@ -233,11 +289,11 @@ func TestC6_ImportStopped(t *testing.T) {
 				}
 				// Killed before the header was written the file is no store yet.
 				if code, _ := okraRun(t, "root", to); code == exitDone {
-					none := dump.Trailer{Root: okra.Root{Hash: mustHash(t, emptyRoot)}}
+					left := none
 					if got := trailerOf(t, to); got.Count > 0 {
-						none = want
+						left = want
 					}
-					sound(t, to, none)
+					sound(t, to, left)
 				}
 			}
 			if code != exitDone {
@@ -269,9 +325,11 @@ func TestC6_WaitForInputStopped(t *testing.T) {
 	t.Run("batch", func(t *testing.T) { interrupt(t, []string{"batch", dir}, noMore) })
 	sound(t, dir, want)
 
-	line := `{"okra":"dump","version":1,"k":16,"q":32,"mode":"store"}` + "\n"
-	for i := range 1000 {
-		line += fmt.Sprintf(`{"key":"new%05d","value":"%s"}`+"\n", i, strings.Repeat("x", 100))
+	// When so much is written, entries have been read: it is in its transaction.
+	var begun strings.Builder
+	begun.WriteString(`{"okra":"dump","version":1,"k":16,"q":32,"mode":"store"}` + "\n")
+	for i := 0; begun.Len() < moreThanWaits; i++ {
+		fmt.Fprintf(&begun, `{"key":"new%05d","value":"%s"}`+"\n", i, strings.Repeat("x", 100))
 	}
 	for _, into := range []string{dir, filepath.Join(t.TempDir(), "new")} {
 		cmd := exec.Command("okra", "import", into, "--into-existing")
@@ -283,10 +341,9 @@ func TestC6_WaitForInputStopped(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := stdin.Write([]byte(line)); err != nil {
+		if _, err := io.WriteString(stdin, begun.String()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond) // so that it is in its transaction, most times
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}

@@ -23,16 +23,24 @@ func main() {
 }
 
 // run runs the program with the arguments args and returns its exit code.
-func run(args []string) int {
-	// Without this the runtime ends the program where it writes to a closed pipe, and the store
-	// is not closed.
-	signal.Ignore(syscall.SIGPIPE)
+func run(args []string) int { return runIn(signalContext(), args) }
+
+// signalContext returns a context that a signal cancels.
+func signalContext() context.Context {
 	// The signals stay caught until the process ends: one that came again just before would change
 	// the exit code.
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal asks for an orderly end; a Ctrl-C after it ends the program at once. The
 	// other signals may come more than once by themselves, and change nothing then.
 	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
+	return ctx
+}
+
+// runIn is run in a context whose end asks for an orderly end.
+func runIn(ctx context.Context, args []string) int {
+	// Without this the runtime ends the program where it writes to a closed pipe, and the store
+	// is not closed.
+	signal.Ignore(syscall.SIGPIPE)
 	app := newApp()
 	return report(os.Stderr, app.RunContext(ctx, optionsFirst(app, args)))
 }

@@ -3,14 +3,11 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
-	"time"
-
-	"github.com/okradb/okra-go/okra"
 )
 
 // TestC6RebuildInterrupted checks that a rebuild that is stopped leaves nothing under the name of
@@ -19,23 +16,25 @@ func TestC6RebuildInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	source, target := filepath.Join(dir, "kv"), filepath.Join(dir, "new")
 	partial := target + ".partial"
-	storeToRebuild(t, source, 200_000)
+	const n = 20_000
+	fillStore(t, source, n)
 	before, err := os.ReadFile(filepath.Join(source, "data.mdb"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for signal, code := range map[os.Signal]int{os.Interrupt: exitInterrupted, os.Kill: -1} {
-		if err := os.RemoveAll(partial); err != nil {
-			t.Fatal(err)
-		}
-		if got := stopRebuild(t, source, target, signal); got != code {
-			t.Errorf("%s: exit code %d, want %d", signal, got, code)
-		}
-		if _, err := os.Stat(target); !os.IsNotExist(err) {
-			t.Errorf("%s: there is a store (%v)", signal, err)
-		}
-		if _, err := os.Stat(partial); os.IsNotExist(err) != (signal == os.Interrupt) {
-			t.Errorf("%s: of the partial store: %v", signal, err)
+	for _, sig := range bothSignals {
+		// At the beginning, and while it writes.
+		for _, look := range []int{1, n / 2, n} {
+			if err := os.RemoveAll(partial); err != nil {
+				t.Fatal(err)
+			}
+			stopAt(t, sig, look, "rebuild", source, target)
+			if _, err := os.Stat(target); !os.IsNotExist(err) {
+				t.Errorf("%v: there is a store (%v)", sig, err)
+			}
+			if _, err := os.Stat(partial); os.IsNotExist(err) != (sig == syscall.SIGINT) {
+				t.Errorf("%v: of the partial store: %v", sig, err)
+			}
 		}
 	}
 	if err := os.Mkdir(partial, 0o755); err != nil && !os.IsExist(err) {
@@ -54,60 +53,4 @@ func TestC6RebuildInterrupted(t *testing.T) {
 	if err != nil || string(after) != string(before) {
 		t.Errorf("the source has changed (%v)", err)
 	}
-}
-
-// stopRebuild sends a signal to a rebuild that has begun to write, and returns its exit code. A
-// rebuild that is done before the signal comes is begun again.
-func stopRebuild(t *testing.T, source, target string, signal os.Signal) int {
-	t.Helper()
-	for range 10 {
-		cmd := exec.Command("okra", "rebuild", source, target)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		waitForOne(t, filepath.Join(target+".partial", "data.mdb"), target)
-		_ = cmd.Process.Signal(signal) // fails if it is done
-		var exit *exec.ExitError
-		err := cmd.Wait()
-		if errors.As(err, &exit) {
-			return exit.ExitCode()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.RemoveAll(target); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Fatal("no signal comes in time")
-	return 0
-}
-
-func storeToRebuild(t *testing.T, dir string, n int) {
-	t.Helper()
-	db, err := okra.Open(dir, &okra.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *okra.Tx) error {
-		_, err := tx.Load(numbered(n))
-		return err
-	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// waitForOne waits until there is one of the files.
-func waitForOne(t *testing.T, paths ...string) {
-	t.Helper()
-	for range 6000 {
-		for _, path := range paths {
-			if _, err := os.Stat(path); err == nil {
-				return
-			}
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Fatalf("there is none of %q", paths)
 }

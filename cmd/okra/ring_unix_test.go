@@ -48,13 +48,13 @@ func TestRing(t *testing.T) {
 }
 
 // Two network namespaces, joined by a pair of virtual cards, with delay and loss where the kernel
-// has them.
+// has them. Neither is that of this process, in which others may run the same test.
 func TestNamespaces(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("NOT CHECKED: only root can make network namespaces")
 	}
-	name := fmt.Sprintf("okra-test-%d", os.Getpid())
-	card := fmt.Sprintf("okra%d", os.Getpid()%100_000)
+	here := fmt.Sprintf("okra-test-%d-here", os.Getpid())
+	there := fmt.Sprintf("okra-test-%d-there", os.Getpid())
 	run := func(args ...string) error {
 		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
 		if err != nil {
@@ -62,23 +62,25 @@ func TestNamespaces(t *testing.T) {
 		}
 		return nil
 	}
-	t.Cleanup(func() {
-		_ = run("ip", "link", "del", card)
-		_ = run("ip", "netns", "del", name)
+	t.Cleanup(func() { // the cards go with them
+		_ = run("ip", "netns", "del", here)
+		_ = run("ip", "netns", "del", there)
 	})
 	for _, args := range [][]string{
-		{"ip", "netns", "add", name},
-		{"ip", "link", "add", card, "type", "veth", "peer", "name", "far", "netns", name},
-		{"ip", "addr", "add", "10.213.77.1/30", "dev", card},
-		{"ip", "link", "set", card, "up"},
-		{"ip", "netns", "exec", name, "ip", "addr", "add", "10.213.77.2/30", "dev", "far"},
-		{"ip", "netns", "exec", name, "ip", "link", "set", "far", "up"},
+		{"ip", "netns", "add", here},
+		{"ip", "netns", "add", there},
+		{"ip", "-n", here, "link", "add", "near", "type", "veth", "peer", "name", "far", "netns", there},
+		{"ip", "-n", here, "addr", "add", "10.213.77.1/30", "dev", "near"},
+		{"ip", "-n", here, "link", "set", "near", "up"},
+		{"ip", "-n", there, "addr", "add", "10.213.77.2/30", "dev", "far"},
+		{"ip", "-n", there, "link", "set", "far", "up"},
 	} {
 		if err := run(args...); err != nil {
 			t.Skip("NOT CHECKED: no network namespaces here: ", err)
 		}
 	}
-	if err := run("tc", "qdisc", "add", "dev", card, "root", "netem", "delay", "20ms", "5ms", "loss", "2%"); err != nil {
+	err := run("tc", "-n", here, "qdisc", "add", "dev", "near", "root", "netem", "delay", "20ms", "5ms", "loss", "2%")
+	if err != nil {
 		t.Log("NOT CHECKED: delay and loss: ", err)
 	}
 
@@ -86,13 +88,16 @@ func TestNamespaces(t *testing.T) {
 	ids := t.TempDir()
 	host, me := filepath.Join(ids, "host"), filepath.Join(ids, "me")
 	id, _ := want(t, 0, okraCommand(me, "id"))
-	s := startServerBy(t, []string{"ip", "netns", "exec", name}, host, far,
+	s := startServerBy(t, []string{"ip", "netns", "exec", there}, host, far,
 		"--listen", "10.213.77.2:0", "--allow-peer", strings.TrimSpace(id)+"=write")
-	want(t, 0, okraCommand(me, "pull", near, s.address))
+	client := func(args ...string) *exec.Cmd {
+		return exec.Command("ip", append([]string{"netns", "exec", here}, okraCommand(me, args...).Args...)...)
+	}
+	want(t, 0, client("pull", near, s.address))
 	want(t, 0, exec.Command("okra", "put", near, "near", "v"))
 	want(t, 0, exec.Command("okra", "put", far, "far", "v"))
-	want(t, 1, okraCommand(me, "diff", near, s.address))
-	want(t, 0, okraCommand(me, "sync", near, s.address))
-	want(t, 0, okraCommand(me, "diff", near, s.address))
+	want(t, 1, client("diff", near, s.address))
+	want(t, 0, client("sync", near, s.address))
+	want(t, 0, client("diff", near, s.address))
 	want(t, 0, exec.Command("okra", "diff", near, far))
 }

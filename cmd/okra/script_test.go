@@ -18,9 +18,12 @@ import (
 	"github.com/okradb/okra-go/okra"
 )
 
+// programs are those that tests can run.
+var programs = map[string]func(){"okra": main}
+
 func TestMain(m *testing.M) {
 	suite.Serve(benchSuites()...)
-	testscript.Main(m, map[string]func(){"okra": main})
+	testscript.Main(m, programs)
 }
 
 // TestScript runs the scripts in testdata: commands with their input, output and exit code.

@@ -4,11 +4,15 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +20,10 @@ import (
 
 	"github.com/okradb/okra-go/okra"
 )
+
+// moreThanWaits is more bytes than are on the way from a program to one that does not read: what a
+// pipe holds, which is 1 MiB where pages are large, and what okra's pump reads ahead.
+const moreThanWaits = 2 << 20
 
 // interrupt runs okra with args, has it read much of its standard input, so that it is known to
 // run, calls then, sends it the signal of Ctrl-C and wants it to say so and to exit with 130.
@@ -32,7 +40,8 @@ func interrupt(t *testing.T, args []string, then func(stdin io.Closer)) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(stdin, strings.Repeat("key\n", 64<<10)); err != nil {
+	line := strings.Repeat("k", 499) + "\n"
+	if _, err := io.WriteString(stdin, strings.Repeat(line, moreThanWaits/len(line))); err != nil {
 		t.Fatal(err)
 	}
 	then(stdin)
@@ -87,8 +96,7 @@ func TestInterruptWaitingForWriter(t *testing.T) {
 	err = db.Update(func(*okra.Tx) error {
 		interrupt(t, []string{"put", dir, "key", "-"}, func(stdin io.Closer) {
 			stdin.Close()
-			// Time to come to the wait; without it the test passes too, but tests less.
-			time.Sleep(200 * time.Millisecond)
+			awaitWaiter(t, filepath.Join(dir, "lock.mdb"))
 		})
 		return nil
 	})
@@ -106,20 +114,34 @@ func TestInterruptWaitingForWriter(t *testing.T) {
 	}
 }
 
+// awaitWaiter waits until somebody waits for a mutex in LMDB's lock file that this process holds.
+func awaitWaiter(t *testing.T, lockFile string) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		time.Sleep(time.Second) // the lock does not tell; without a wait less is tested
+		return
+	}
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(time.Millisecond) {
+		// Had this process opened and closed the file, it would have lost its locks of it.
+		data, err := exec.Command("cat", lockFile).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The mutexes come first. A word of each has the thread that holds it in its lower 30 bits,
+		// and in the highest one whether others wait: FUTEX_WAITERS, see futex(2).
+		for word := range slices.Chunk(data[:min(len(data), 256)&^3], 4) {
+			w := binary.NativeEndian.Uint32(word)
+			if _, err := os.Stat(fmt.Sprintf("/proc/self/task/%d", w&(1<<30-1))); w>>31 == 1 && err == nil {
+				return
+			}
+		}
+	}
+	t.Fatal("nobody waits for the writer")
+}
+
 // TestPipe checks that a reader of standard output that goes away ends okra without a word.
 func TestPipe(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "kv")
-	db, err := okra.Open(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *okra.Tx) error {
-		_, err := tx.Load(numbered(20_000))
-		return err
-	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	dir := storeOf(t, 100_000, 20) // of which all that is printed is more than moreThanWaits
 	for _, args := range [][]string{
 		{"scan", dir}, {"scan", dir, "--json"}, {"tree", dir, "--rows", "0"},
 	} {
