@@ -11,7 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/okradb/okra-go/okra"
 )
@@ -297,7 +296,7 @@ func TestL12L18WriterOfAnotherProcess(t *testing.T) {
 		c.hear("done")
 		first := make(chan error, 1)
 		go func() { first <- db.Update(put("b", "mine")) }()
-		time.Sleep(50 * time.Millisecond) // until it waits: nothing tells from outside
+		forLMDB.await(t)
 		for range 3 {
 			err := db.UpdateContext(brief(t), put("c", "never"))
 			wantIs(t, "UpdateContext", err, context.DeadlineExceeded)
