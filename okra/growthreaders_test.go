@@ -90,7 +90,7 @@ func TestL2GrowthAndNestedViews(t *testing.T) {
 		updated := make(chan error, 1)
 		viewOK(t, db, func(tx *okra.Tx) error {
 			go func() { updated <- db.Update(fill("new", 6000)) }()
-			for !forOthers.reached() && len(updated) == 0 { // or else it has given up already
+			for forOthers.count() == 0 && len(updated) == 0 { // or else it has given up already
 				time.Sleep(time.Millisecond)
 			}
 			return errors.Join(db.View(filled("old", 300)), filled("old", 300)(tx))
