@@ -158,7 +158,7 @@ func flipsFrom(t *testing.T, dir string, at, n int) (answers map[int]string, nex
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	hung := time.AfterFunc(childTime, func() { cmd.Process.Kill() })
+	hung := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	answers = map[int]string{}
 	last := at
 	for s := bufio.NewScanner(out); s.Scan(); {
@@ -167,7 +167,7 @@ func flipsFrom(t *testing.T, dir string, at, n int) (answers map[int]string, nex
 		if !ok || err != nil {
 			continue // of the testing package
 		}
-		hung.Reset(childTime)
+		hung.Reset(time.Minute)
 		answers[i], last = answer, i
 	}
 	hung.Stop()
