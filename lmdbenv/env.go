@@ -81,6 +81,7 @@ type Env struct {
 	updates uint           // write transactions begun; the token's holder has it
 
 	opening sync.Mutex // held while table handles are opened
+	slot    sync.Mutex // held while a reader slot is taken
 
 	mu       sync.Mutex // guards idle
 	idle     []*Txn     // read transactions that are reset

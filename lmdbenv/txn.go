@@ -113,7 +113,10 @@ func (e *Env) renew() (*Txn, error) {
 		}
 		return t, err
 	}
+	// LMDB gives slots one at a time. Whoever waited for that in LMDB would take a thread.
+	e.slot.Lock()
 	txn, err := e.env.BeginTxn(nil, lmdb.Readonly)
+	e.slot.Unlock()
 	if err != nil {
 		return nil, err
 	}

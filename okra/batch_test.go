@@ -43,7 +43,11 @@ func TestBatchShares(t *testing.T) {
 	const n = 500
 	var first sync.Once
 	for i, err := range batchAll(db, n, func(i int, tx *okra.Tx) error {
-		first.Do(func() { time.Sleep(200 * time.Millisecond) }) // the others come meanwhile
+		first.Do(func() { // the others come meanwhile
+			for forBatch.count() < n-1 {
+				time.Sleep(time.Millisecond)
+			}
+		})
 		return tx.Put(number(i), []byte("v"))
 	}) {
 		if err != nil {

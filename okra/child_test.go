@@ -20,8 +20,9 @@ const (
 	argVar  = "OKRA_TEST_ARG"
 )
 
-// childTime bounds the life of a child, and of any wait for one.
-const childTime = time.Minute
+// childTime bounds the life of a child, and any other wait: only what hangs takes so long, on a
+// machine however slow.
+const childTime = 5 * time.Minute
 
 // mark begins each line that a child tells its test; what else it prints is a log.
 const mark = "> "

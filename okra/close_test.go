@@ -15,7 +15,7 @@ import (
 
 // soon is a context for waits that must come to an end, long past any that is on purpose.
 func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), childTime/2)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -244,18 +244,9 @@ func TestL11ShutdownWhileGrowthWaits(t *testing.T) {
 	alone(t, func(t *testing.T) {
 		db := newStore(t, okra.Options{MapSize: mebi, GrowTimeout: time.Minute})
 		s := snapshotsOf(t, db, 1)[0]
-		begun, updated := make(chan struct{}), make(chan error)
-		go func() {
-			runs := 0
-			updated <- db.Update(func(tx *okra.Tx) error {
-				if runs++; runs == 1 {
-					close(begun)
-				}
-				return fill("e", 3000)(tx)
-			})
-		}()
-		<-begun
-		time.Sleep(100 * time.Millisecond) // until it waits: nothing tells from outside
+		updated := make(chan error)
+		go func() { updated <- db.Update(fill("e", 3000)) }()
+		forOthers.await(t)
 		shut := make(chan error, 1)
 		go func() { shut <- db.Shutdown(brief(t)) }()
 		select {
@@ -265,9 +256,7 @@ func TestL11ShutdownWhileGrowthWaits(t *testing.T) {
 			t.Error("Shutdown does not give up while growth waits")
 		}
 		wantIs(t, "Close of the snapshot", s.Close(), nil)
-		if err := <-updated; err != nil {
-			wantIs(t, "Update", err, okra.ErrClosed)
-		}
+		wantIs(t, "Update", <-updated, okra.ErrClosed)
 		wantIs(t, "Close", db.Close(), nil)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/okradb/okra-go/okra"
 )
@@ -24,7 +25,7 @@ func TestL24CopyDuringWrites(t *testing.T) {
 	if testing.Short() {
 		rounds = 3
 	}
-	db := newStore(t, okra.Options{Table: "main", Q: 8, MapSize: mebi})
+	db := newStore(t, okra.Options{Table: "main", Q: 8, MapSize: mebi, GrowTimeout: childTime})
 	more, err := db.Table("more", okra.Format{Q: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +33,7 @@ func TestL24CopyDuringWrites(t *testing.T) {
 	roots := make(chan okra.Root, 1<<16) // of the commits, from the first
 	var commits atomic.Int64
 	var stop atomic.Bool
-	written := make(chan error)
+	written := make(chan error, 1)
 	go func() {
 		for i := 0; !stop.Load(); i++ {
 			err := db.Update(func(tx *okra.Tx) error {
@@ -61,8 +62,12 @@ func TestL24CopyDuringWrites(t *testing.T) {
 	}()
 	base := t.TempDir()
 	var known []okra.Root
+	copied := int64(0) // the commit of the last copy
 	for round := range rounds {
 		for name, copyTo := range copies(db) {
+			for commits.Load() <= copied && len(written) == 0 {
+				time.Sleep(time.Millisecond)
+			}
 			before := commits.Load()
 			dir := filepath.Join(base, fmt.Sprint(name, round))
 			if err := copyTo(dir); err != nil {
@@ -83,6 +88,7 @@ func TestL24CopyDuringWrites(t *testing.T) {
 				for len(known) < n {
 					known = append(known, <-roots)
 				}
+				copied = int64(n)
 				if root, err := tx.Root(); err != nil || n > 0 && root != known[n-1] {
 					t.Errorf("%s of commit %d has the root %s (%v), want %s", name, n, root, err, known[n-1])
 				}

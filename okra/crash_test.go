@@ -288,7 +288,7 @@ func TestM12KilledInBatch(t *testing.T) {
 						return errors.Join(err, tx.Put(number(g), []byte(strconv.Itoa(n))), tx.Put(k, k))
 					})
 					if err != nil {
-						t.Error(err)
+						p.tell("%q", err)
 						return
 					}
 					p.tell("%d %d", g, n)
@@ -304,16 +304,22 @@ func TestM12KilledInBatch(t *testing.T) {
 	var told [goroutines]int
 	for i := range max(2, kills()/4) {
 		c := start(t, "victim", dir)
-		timer := time.AfterFunc(time.Duration(50+10*i%100)*time.Millisecond,
-			func() { c.cmd.Process.Kill() })
+		var timer *time.Timer // begins with the first commit
 		for line, ok := c.next(); ok; line, ok = c.next() {
 			var g, n int
 			if _, err := fmt.Sscan(line, &g, &n); err != nil {
-				t.Fatal(err)
+				t.Fatalf("the victim says %s", line)
 			}
 			told[g] = max(told[g], n)
+			if timer == nil {
+				timer = time.AfterFunc(time.Duration(50+10*i%100)*time.Millisecond,
+					func() { c.cmd.Process.Kill() })
+				defer timer.Stop()
+			}
 		}
-		timer.Stop()
+		if timer == nil {
+			t.Fatalf("the victim ends by itself: %s", c.text())
+		}
 		c.kill()
 		db := storeIn(t, dir, okra.Options{})
 		viewOK(t, db, func(tx *okra.Tx) error {

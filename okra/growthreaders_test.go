@@ -18,7 +18,6 @@ func TestL2GrowthWaitsForViews(t *testing.T) {
 		db := newStore(t, okra.Options{MapSize: mebi})
 		updateOK(t, db, fill("old", 300))
 		var ended atomic.Bool
-		first := make(chan struct{})
 		updated := make(chan error)
 		viewOK(t, db, func(tx *okra.Tx) error {
 			v, err := tx.Get([]byte("old 000007"))
@@ -28,16 +27,13 @@ func TestL2GrowthWaitsForViews(t *testing.T) {
 			runs := 0
 			go func() {
 				updated <- db.Update(func(tx *okra.Tx) error {
-					if runs++; runs == 1 {
-						close(first)
-					} else if !ended.Load() {
+					if runs++; runs > 1 && !ended.Load() {
 						t.Error("the map has grown under a View")
 					}
 					return fill("new", 6000)(tx)
 				})
 			}()
-			<-first
-			time.Sleep(100 * time.Millisecond) // until it waits: nothing tells from outside
+			forOthers.await(t)
 			if !bytes.Equal(v, kibi("old", 7)) {
 				t.Errorf("the value has changed to %q", v)
 			}
@@ -89,27 +85,17 @@ func TestL2GrowTimeout(t *testing.T) {
 // gives up, and both Views are right. A View inside Update does not keep it from growing.
 func TestL2GrowthAndNestedViews(t *testing.T) {
 	alone(t, func(t *testing.T) {
-		db := newStore(t, okra.Options{MapSize: mebi, GrowTimeout: 200 * time.Millisecond})
+		db := newStore(t, okra.Options{MapSize: mebi, GrowTimeout: 500 * time.Millisecond})
 		updateOK(t, db, fill("old", 300))
-		first, updated := make(chan struct{}), make(chan error)
+		updated := make(chan error, 1)
 		viewOK(t, db, func(tx *okra.Tx) error {
-			begun := false
-			go func() {
-				updated <- db.Update(func(tx *okra.Tx) error {
-					if !begun {
-						close(first)
-					}
-					begun = true
-					return fill("new", 6000)(tx)
-				})
-			}()
-			<-first
-			time.Sleep(50 * time.Millisecond) // until it waits: nothing tells from outside
+			go func() { updated <- db.Update(fill("new", 6000)) }()
+			for forOthers.count() == 0 && len(updated) == 0 { // or else it has given up already
+				time.Sleep(time.Millisecond)
+			}
 			return errors.Join(db.View(filled("old", 300)), filled("old", 300)(tx))
 		})
-		if err := <-updated; err != nil {
-			wantIs(t, "Update", err, okra.ErrMapFull)
-		}
+		wantIs(t, "Update", <-updated, okra.ErrMapFull)
 		updateOK(t, db, func(tx *okra.Tx) error {
 			if err := db.View(filled("old", 300)); err != nil {
 				return err

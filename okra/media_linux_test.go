@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -321,6 +322,7 @@ func TestL22MissingAndEmpty(t *testing.T) {
 // is full: the error is one of growth, and the store goes on with what fits.
 func TestL1L2NoAddressSpace(t *testing.T) {
 	alone(t, func(t *testing.T) {
+		runtime.GOMAXPROCS(2) // or else the stacks of many threads take the address space
 		const size = 256 * mebi
 		// Not by newStore: the check at its end takes memory.
 		db, err := okra.Open(t.TempDir(), &okra.Options{MapSize: size, NoSync: true})

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
 
@@ -92,7 +91,7 @@ func TestL13TableInsideUpdateWithAnotherWaiting(t *testing.T) {
 				_, err := db.Table("one", okra.Format{})
 				done <- err
 			}()
-			time.Sleep(100 * time.Millisecond) // until it waits: nothing tells from outside
+			forTurn.await(t)
 			_, err := db.Table("two", okra.Format{})
 			wantIs(t, "Table in Update", err, okra.ErrNested)
 			return nil
@@ -243,7 +242,7 @@ func TestL13UpdateInsideJoinWithAnotherWaiting(t *testing.T) {
 						return nil
 					})
 				}()
-				time.Sleep(100 * time.Millisecond) // until it waits: nothing tells from outside
+				forLMDB.await(t)
 				wantIs(t, "Update in Join", db.Update(never), okra.ErrNested)
 				return nil
 			})

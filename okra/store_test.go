@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/PowerDNS/lmdb-go/lmdb"
 
@@ -222,9 +221,8 @@ func inChild(t *testing.T, fn func(t *testing.T)) {
 		fn(t)
 		return
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=10s")
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout="+childTime.String())
 	cmd.Env = append(os.Environ(), childVar+"="+t.Name(), "GORACE=atexit_sleep_ms=0")
-	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return

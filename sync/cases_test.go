@@ -120,6 +120,7 @@ func TestS2WritersOnBothSides(t *testing.T) {
 		write(t, server, theirs)
 		calls := 0
 		disturb := func() {
+			time.Sleep(time.Millisecond) // the view is let go meanwhile
 			if calls++; calls%3 != 0 {
 				return
 			}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/okradb/okra-go/okra"
 	okrasync "github.com/okradb/okra-go/sync"
@@ -100,30 +101,36 @@ func rootOf(t testing.TB, db *okra.DB) (root okra.Root) {
 	return root
 }
 
-// session runs fn with one end of a pipe and Serve on the other, and returns what Serve did.
-func session(t testing.TB, server *okra.DB, opts *okrasync.ServeOptions, fn func(conn net.Conn)) (okrasync.Summary, error) {
+// inTime runs fn in a time that is not the machine's, which may be slow: it goes on when all of
+// fn's goroutines wait for it or for each other.
+func inTime(t *testing.T, fn func()) {
 	t.Helper()
-	a, b := net.Pipe()
-	type result struct {
-		okrasync.Summary
-		error
-	}
-	done := make(chan result, 1)
-	go func() {
-		s, err := okrasync.Serve(context.Background(), b, server, opts)
-		b.Close()
-		done <- result{s, err}
-	}()
-	fn(a)
-	a.Close()
-	r := <-done
-	return r.Summary, r.error
+	synctest.Test(t, func(*testing.T) { fn() })
+}
+
+// session runs fn with one end of a pipe and Serve on the other, in time, and returns what Serve
+// did.
+func session(t *testing.T, server *okra.DB, opts *okrasync.ServeOptions, fn func(conn net.Conn)) (sum okrasync.Summary, err error) {
+	t.Helper()
+	inTime(t, func() {
+		a, b := net.Pipe()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			defer b.Close()
+			sum, err = okrasync.Serve(context.Background(), b, server, opts)
+		}()
+		defer func() { <-done }()
+		defer a.Close()
+		fn(a)
+	})
+	return sum, err
 }
 
 type operation = func(context.Context, okrasync.Conn, *okra.DB, *okrasync.Options) (okrasync.Summary, error)
 
 // ask runs one session between two stores.
-func ask(t testing.TB, op operation, client, server *okra.DB, opts *okrasync.Options, serve *okrasync.ServeOptions) okrasync.Summary {
+func ask(t *testing.T, op operation, client, server *okra.DB, opts *okrasync.Options, serve *okrasync.ServeOptions) okrasync.Summary {
 	t.Helper()
 	if serve == nil {
 		serve = &okrasync.ServeOptions{Write: true}

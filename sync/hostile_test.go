@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/okradb/okra-go/okra"
@@ -97,8 +98,14 @@ type script struct {
 
 var preface = []byte("okra\x01")
 
-// play runs a script against fn, and checks what that makes of it.
+// play runs a script against fn, and checks what that makes of it. The time is not the machine's,
+// which may be slow: it goes on when all wait for it.
 func play(t *testing.T, db *okra.DB, s script, fn func(context.Context, Conn, Limits) error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { playNow(t, db, s, fn) })
+}
+
+func playNow(t *testing.T, db *okra.DB, s script, fn func(context.Context, Conn, Limits) error) {
 	t.Helper()
 	a, b := net.Pipe()
 	done := make(chan struct{})

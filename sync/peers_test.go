@@ -23,18 +23,20 @@ func peerThat(t *testing.T, do func(net.Conn)) (asking, serving error) {
 	db := open(t, 4)
 	write(t, db, numbered("k", 100))
 	before := rootOf(t, db)
-	try := func(fn func(net.Conn) error) error {
-		a, b := net.Pipe()
-		done := make(chan struct{})
-		go func() { do(b); close(done) }()
-		start := time.Now()
-		err := fn(a)
-		if d := time.Since(start); d > 20*time.Second {
-			t.Errorf("took %v", d)
-		}
-		a.Close()
-		<-done
-		b.Close()
+	try := func(fn func(net.Conn) error) (err error) {
+		inTime(t, func() {
+			a, b := net.Pipe()
+			done := make(chan struct{})
+			go func() { do(b); close(done) }()
+			start := time.Now()
+			err = fn(a)
+			if d := time.Since(start); d > time.Second {
+				t.Errorf("took %v", d)
+			}
+			a.Close()
+			<-done
+			b.Close()
+		})
 		return err
 	}
 	asking = try(func(c net.Conn) error {
@@ -119,17 +121,16 @@ func TestS10PeerIsBehindBuffers(t *testing.T) {
 	}
 	write(t, client, all)
 	limits := okrasync.Limits{Timeout: 500 * time.Millisecond}
-	link := slowly{rate: 400_000, pieces: make(chan []byte, 1000)}
-	start := time.Now()
-	sum, err, serveErr := through(t, okrasync.Push, client, server, &okrasync.Options{Limits: limits},
-		&okrasync.ServeOptions{Write: true, Limits: limits}, func(conn net.Conn) net.Conn {
-			link.Conn = conn
-			go link.run()
-			return link
-		})
-	close(link.pieces)
-	if err := errors.Join(err, serveErr); err != nil || !sum.Equal {
-		t.Errorf("%+v, %v after %v", sum, err, time.Since(start))
+	var sum okrasync.Summary
+	var err error
+	_, serveErr := session(t, server, &okrasync.ServeOptions{Write: true, Limits: limits}, func(conn net.Conn) {
+		link := slowly{Conn: conn, rate: 400_000, pieces: make(chan []byte, 1000)}
+		go link.run()
+		defer close(link.pieces)
+		sum, err = okrasync.Push(context.Background(), link, client, &okrasync.Options{Limits: limits})
+	})
+	if err := errors.Join(err, serveErr); err != nil || !sum.Equal || sum.Elapsed < limits.Timeout {
+		t.Errorf("%+v, %v", sum, err)
 	}
 }
 

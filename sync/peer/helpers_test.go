@@ -79,9 +79,16 @@ func (l *logged) String() string {
 // serve runs a server of db on a loopback port until the test ends.
 func serve(t *testing.T, db *okra.DB, me *Identity, opts ServerOptions) *running {
 	t.Helper()
+	return serveWithin(t, handshakeTime, db, me, opts)
+}
+
+// serveWithin is serve with another patience with handshakes.
+func serveWithin(t *testing.T, patience time.Duration, db *okra.DB, me *Identity, opts ServerOptions) *running {
+	t.Helper()
 	r := &running{log: new(logged)}
 	opts.Log = slog.New(slog.NewTextHandler(r.log, nil))
 	r.Server = NewServer(db, me, &opts)
+	r.patience = patience
 	l, err := r.Listen(context.Background(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -103,12 +110,15 @@ func serve(t *testing.T, db *okra.DB, me *Identity, opts ServerOptions) *running
 	return r
 }
 
+// longTime is longer than what works takes on any machine.
+const longTime = time.Minute
+
 // eventually waits until cond holds.
 func eventually(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); !cond(); time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(longTime); !cond(); time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatalf("not within 10 seconds: %s", what)
+			t.Fatalf("not within %v: %s", longTime, what)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestProcessEcho(t *testing.T) {
 	if err := p.SetWriteDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Write(make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err := p.Write(make([]byte, 16<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("write: %v, want a timeout", err)
 	}
 	p.Close()
@@ -110,7 +110,7 @@ func TestProcessIsEnded(t *testing.T) {
 				t.Fatal("the child has not begun")
 			}
 			p.Close()
-			for until := time.Now().Add(5 * time.Second); alive(child); time.Sleep(time.Millisecond) {
+			for until := time.Now().Add(longTime); alive(child); time.Sleep(time.Millisecond) {
 				if time.Now().After(until) {
 					t.Fatalf("the child %d is left behind", child)
 				}

@@ -176,47 +176,54 @@ func TestTooManySessions(t *testing.T) {
 	})
 }
 
-// A thousand connections that say nothing keep nobody out, and are gone before long.
+// A thousand connections that say nothing keep nobody out: most of them are closed for others.
 func TestSilentConnections(t *testing.T) {
+	const n = 1000
 	me := newMe(t)
-	db := newDB(t, 1, "")
-	opts := ServerOptions{Session: okrasync.ServeOptions{Write: true}}
-	r := &running{Server: NewServer(db, me, &opts)}
-	r.patience = 2 * time.Second
-	l, err := r.Listen(background, "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	r := serveWithin(t, time.Hour, newDB(t, 1, ""), me, ServerOptions{})
+	conns := silent(t, r, n)
+	if _, err := okrasync.Pull(background, dialed(t, me, r), newDB(t, 0, ""), nil); err != nil {
+		t.Errorf("pull beside them: %v", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- r.Serve(l) }()
-	r.at = Address{me.ID(), "127.0.0.1", uint16(l.Addr().(*net.TCPAddr).Port)}
-	conns := make([]net.Conn, 1000)
+	eventually(t, "all are accepted", func() bool { return r.counts.connections.Get() == n+1 })
+	if _, pending := r.numbers(); pending < mostPending-1 { // the pull took the place of one
+		t.Errorf("%d connections are pending, want %d", pending, mostPending-1)
+	}
+	closed(t, conns[:n-2*mostPending])
+}
+
+// Connections that say nothing are gone before long.
+func TestSilentConnectionsAreClosed(t *testing.T) {
+	r := serveWithin(t, 50*time.Millisecond, newDB(t, 1, ""), newMe(t), ServerOptions{})
+	closed(t, silent(t, r, mostPending))
+	eventually(t, "none is pending", func() bool { _, n := r.numbers(); return n == 0 })
+}
+
+// silent makes n connections that say nothing.
+func silent(t *testing.T, r *running, n int) []net.Conn {
+	t.Helper()
+	conns := make([]net.Conn, n)
 	for i := range conns {
-		if conns[i], err = net.Dial("tcp", l.Addr().String()); err != nil {
+		var err error
+		if conns[i], err = net.Dial("tcp", r.at.HostPort()); err != nil {
 			t.Fatal(err)
 		}
-		defer conns[i].Close()
+		t.Cleanup(func() { conns[i].Close() })
 		if _, pending := r.numbers(); pending > mostPending {
 			t.Fatalf("%d connections are pending", pending)
 		}
 	}
-	if _, err := okrasync.Pull(background, dialed(t, me, r), newDB(t, 0, ""), nil); err != nil {
-		t.Errorf("pull beside them: %v", err)
-	}
+	return conns
+}
+
+// closed demands that the server closes the connections.
+func closed(t *testing.T, conns []net.Conn) {
+	t.Helper()
 	for i, conn := range conns {
-		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		conn.SetReadDeadline(time.Now().Add(longTime))
 		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatalf("connection %d is not closed: %v", i, err)
 		}
-	}
-	eventually(t, "none is pending", func() bool { _, n := r.numbers(); return n == 0 })
-	ctx, cancel := context.WithCancel(background)
-	cancel()
-	if err := r.Shutdown(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if err := <-ended; err != nil {
-		t.Error(err)
 	}
 }
 

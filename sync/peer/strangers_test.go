@@ -44,7 +44,7 @@ func TestStrangers(t *testing.T) {
 				return
 			}
 			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(10 * time.Second))
+			conn.SetDeadline(time.Now().Add(longTime))
 			var greeting [1]byte
 			var timeout net.Error
 			if _, err := io.ReadFull(conn, greeting[:]); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
@@ -54,7 +54,7 @@ func TestStrangers(t *testing.T) {
 	}
 	for name, try := range map[string]func(*testing.T){
 		"HTTP": func(t *testing.T) {
-			client := http.Client{Timeout: 10 * time.Second}
+			client := http.Client{Timeout: longTime}
 			if resp, err := client.Get("http://" + at); err == nil {
 				resp.Body.Close()
 				if resp.StatusCode != http.StatusBadRequest {
@@ -71,7 +71,7 @@ func TestStrangers(t *testing.T) {
 			}
 			defer conn.Close()
 			conn.Write(bytes.Repeat([]byte{0x16, 3, 3, 0xff, 0xff}, 100_000))
-			conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+			conn.SetReadDeadline(time.Now().Add(longTime))
 			var timeout net.Error
 			if b, err := io.ReadAll(conn); errors.As(err, &timeout) && timeout.Timeout() || len(b) > 100 {
 				t.Errorf("reads %d bytes, %v", len(b), err)
@@ -111,16 +111,19 @@ func TestDialStrangers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { l.Close() })
+		over := make(chan struct{})
 		go func() {
+			defer close(over)
 			for {
 				conn, err := l.Accept()
 				if err != nil {
 					return
 				}
+				defer conn.Close() // or else the collector of garbage closes it when it likes
 				go do(conn)
 			}
 		}()
+		t.Cleanup(func() { l.Close(); <-over })
 		return Address{me.ID(), "127.0.0.1", uint16(l.Addr().(*net.TCPAddr).Port)}
 	}
 	speaking := func(greeting ...byte) func(net.Conn) {
@@ -166,11 +169,18 @@ func TestDialStrangers(t *testing.T) {
 		}
 	})
 	t.Run("no greeting, but silence", func(t *testing.T) {
-		_, err := dial(background, me, answering(t, func(raw net.Conn) {
-			tls.Server(raw, me.tlsConfig(func(ID) error { return nil })).HandshakeContext(background)
-		}), 500*time.Millisecond)
-		if !errors.Is(err, okrasync.ErrTimeout) {
-			t.Errorf("error %v, want ErrTimeout", err)
+		shaken := make(chan error, 1)
+		at := answering(t, func(raw net.Conn) {
+			shaken <- tls.Server(raw, me.tlsConfig(func(ID) error { return nil })).HandshakeContext(background)
+		})
+		for patience := 100 * time.Millisecond; ; patience *= 2 { // until the handshake takes less
+			_, err := dial(background, me, at, patience)
+			if !errors.Is(err, okrasync.ErrTimeout) {
+				t.Fatalf("error %v, want ErrTimeout", err)
+			}
+			if <-shaken == nil {
+				break
+			}
 		}
 	})
 }
