@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "aside.h"
 #include "order.h"
 #include "walk.h"
 
@@ -280,20 +281,30 @@ static void note(char *old, MDB_val v, size_t hash) {
 		memset(old, 0, hash);
 }
 
-// put stores one record and reports in effect what it replaced, and in old its hash or that of
-// the record before, unless old is NULL.
-static int put(MDB_cursor *c, item *it, size_t hash, uint32_t limit, uint8_t *effect, char *old_hash) {
+// note_before is note of the record before the one c stands on.
+static int note_before(MDB_cursor *c, char *old, size_t hash) {
+	MDB_val k, v = {0, NULL};
+	int rc = mdb_cursor_get(c, &k, &v, PREV);
+	if (rc == NOTFOUND) {
+		rc = 0;
+		v.mv_size = 0;
+	}
+	if (rc == 0)
+		note(old, v, hash);
+	return rc;
+}
+
+// put stores one record and reports in effect what it replaced, and in old_hash its hash or that of
+// the record before, unless old_hash is NULL.
+static int put(MDB_cursor *c, okra_aside *aside, item *it, size_t hash, uint32_t limit,
+	uint8_t *effect, char *old_hash) {
 	MDB_val old = it->value;
 	int rc = mdb_cursor_put(c, &it->key, &old, NOOVERWRITE);
-	if (rc == 0 && old_hash != NULL) {
-		MDB_val k;
-		rc = mdb_cursor_get(c, &k, &old, PREV);
-		if (rc == NOTFOUND) {
-			rc = 0;
-			old.mv_size = 0;
-		}
-		if (rc == 0)
-			note(old_hash, old, hash);
+	if (rc == 0) {
+		okra_walk written = okra_walk_written(c, it->key);
+		if (old_hash != NULL)
+			rc = note_before(c, old_hash, hash);
+		return rc == 0 && aside->used == 0 ? okra_aside_take(aside, c, written) : rc;
 	}
 	if (rc != KEYEXIST)
 		return rc;
@@ -332,19 +343,21 @@ static int del(MDB_cursor *c, item *it, size_t hash, uint32_t limit, uint8_t *ef
 int okra_apply(MDB_cursor *c, const char *batch, size_t size, size_t hash, uint32_t limit,
 	uint8_t *effects, char *olds) {
 	const char *end = batch + size;
+	okra_aside aside;
 	item it;
-	while (batch < end) {
+	int rc = 0;
+	for (aside.used = 0; rc == 0 && batch < end; effects++) {
 		batch = next(batch, &it);
 		*effects = 0;
-		int rc = it.del ? del(c, &it, hash, limit, effects, olds)
-			: put(c, &it, hash, limit, effects, olds);
-		if (rc)
-			return rc;
-		effects++;
+		if (aside.used > 0 && !okra_aside_before(&aside, it.key))
+			rc = okra_aside_return(&aside, c);
+		if (rc == 0)
+			rc = it.del ? del(c, &it, hash, limit, effects, olds)
+				: put(c, &aside, &it, hash, limit, effects, olds);
 		if (olds != NULL)
 			olds += hash;
 	}
-	return 0;
+	return rc == 0 && aside.used > 0 ? okra_aside_return(&aside, c) : rc;
 }
 
 int okra_append(MDB_cursor *c, const char *batch, size_t size) {

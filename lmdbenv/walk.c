@@ -34,7 +34,8 @@ int okra_walk_direct(int on) {
 	return known();
 }
 
-okra_walk okra_walk_begin(MDB_cursor *handle, MDB_val k) {
+// stand returns a walk from where the cursor is, or one that cannot read directly.
+static okra_walk stand(MDB_cursor *handle) {
 	okra_walk w = {.c = handle};
 	if (!known())
 		return w;
@@ -43,13 +44,29 @@ okra_walk okra_walk_begin(MDB_cursor *handle, MDB_val k) {
 		return w;
 	const char *page = c->pages[c->top];
 	unsigned at = c->places[c->top];
-	unsigned count = (okra_u16(page + 12) - OKRA_PAGE_HEAD) / 2;
-	if ((okra_u16(page + 10) & (OKRA_LEAF | OKRA_FIXED)) != OKRA_LEAF || at >= count ||
-		okra_page_record(page, at) + OKRA_RECORD_HEAD != k.mv_data)
+	unsigned count = okra_page_count(page);
+	if ((okra_u16(page + 10) & (OKRA_LEAF | OKRA_FIXED)) != OKRA_LEAF || at >= count)
 		return w;
 	w.page = page;
 	w.at = at;
 	w.count = count;
+	return w;
+}
+
+okra_walk okra_walk_begin(MDB_cursor *c, MDB_val k) {
+	okra_walk w = stand(c);
+	if (w.page != NULL && okra_page_record(w.page, w.at) + OKRA_RECORD_HEAD != k.mv_data)
+		w.page = NULL;
+	return w;
+}
+
+okra_walk okra_walk_written(MDB_cursor *c, MDB_val k) {
+	okra_walk w = stand(c);
+	if (w.page != NULL) {
+		const char *r = okra_page_record(w.page, w.at);
+		if (okra_u16(r + 6) != k.mv_size || memcmp(r + OKRA_RECORD_HEAD, k.mv_data, k.mv_size) != 0)
+			w.page = NULL;
+	}
 	return w;
 }
 

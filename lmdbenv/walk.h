@@ -25,11 +25,14 @@ typedef struct {
 // okra_walk_begin returns a walk from the record with key k that c was just moved to by LMDB.
 okra_walk okra_walk_begin(MDB_cursor *c, MDB_val k);
 
+// okra_walk_written returns a walk from the record with key k that LMDB has just put by c.
+okra_walk okra_walk_written(MDB_cursor *c, MDB_val k);
+
 // okra_walk_by_lmdb makes a step of a walk through LMDB.
 int okra_walk_by_lmdb(okra_walk *w, int op, MDB_val *k, MDB_val *v);
 
-// A page: a head of 16 bytes with its flags at 10 and the end of its list of places at 12, then
-// the places of its records, each a u16 offset from the page.
+// A page: a head of 16 bytes with its flags at 10, the end of its list of places at 12 and the
+// begin of its records at 14, then the places of its records, each a u16 offset from the page.
 enum { OKRA_PAGE_HEAD = 16, OKRA_LEAF = 0x02, OKRA_FIXED = 0x20 };
 
 // A record: value length (low, high), flags, key length, as u16, then key and value, unless the
@@ -42,8 +45,27 @@ static inline uint16_t okra_u16(const char *p) {
 	return v;
 }
 
+// okra_page_free returns how many bytes are left on a page.
+static inline unsigned okra_page_free(const char *page) {
+	return okra_u16(page + 14) - okra_u16(page + 12);
+}
+
+static inline unsigned okra_page_count(const char *page) {
+	return (okra_u16(page + 12) - OKRA_PAGE_HEAD) / 2;
+}
+
 static inline const char *okra_page_record(const char *page, unsigned at) {
 	return page + okra_u16(page + OKRA_PAGE_HEAD + 2 * at);
+}
+
+// okra_page_read sets k and v to a record whose value is on the page.
+static inline void okra_page_read(const char *r, MDB_val *k, MDB_val *v) {
+	uint32_t value = okra_u16(r) | (uint32_t)okra_u16(r + 2) << 16;
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		value = okra_u16(r + 2) | (uint32_t)okra_u16(r) << 16;
+	uint16_t key = okra_u16(r + 6);
+	*k = (MDB_val){key, (void *)(r + OKRA_RECORD_HEAD)};
+	*v = (MDB_val){value, (void *)(r + OKRA_RECORD_HEAD + key)};
 }
 
 // okra_walk_step moves to the next record, or with op PREV to the one before, and sets k and v.
@@ -55,12 +77,7 @@ static inline int okra_walk_step(okra_walk *w, int op, MDB_val *k, MDB_val *v) {
 	const char *r = okra_page_record(w->page, to);
 	if (okra_u16(r + 4) & OKRA_OVERFLOWS)
 		return okra_walk_by_lmdb(w, op, k, v);
-	uint32_t value = okra_u16(r) | (uint32_t)okra_u16(r + 2) << 16;
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-		value = okra_u16(r + 2) | (uint32_t)okra_u16(r) << 16;
-	uint16_t key = okra_u16(r + 6);
-	*k = (MDB_val){key, (void *)(r + OKRA_RECORD_HEAD)};
-	*v = (MDB_val){value, (void *)(r + OKRA_RECORD_HEAD + key)};
+	okra_page_read(r, k, v);
 	w->at = to;
 	return 0;
 }
