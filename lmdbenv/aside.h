@@ -5,28 +5,32 @@
 // the first byte of their keys, and keys that ascend within a group come before the first record of
 // the next, amid a page: all pages would be left half full. So what follows the group on a page that
 // is about to be split is taken from it, by LMDB's own deletes, and put behind the group again when
-// no more keys of it come, on a page of its own if need be.
+// the batch goes on to other groups or ends, on a page of its own if need be.
 #ifndef OKRA_ASIDE_H
 #define OKRA_ASIDE_H
 
 #include "walk.h"
 
+enum { OKRA_PAGE_MOST = 1 << 15 }; // bytes of a page
+
 typedef struct {
 	unsigned used; // bytes; 0 if nothing is put aside
 	unsigned size; // what the records take of a page
-	char bytes[1 << 15]; // records as they were on their page, which is not larger
+	char bytes[OKRA_PAGE_MOST]; // records as they were on their page
 } okra_aside;
 
 // okra_aside_take puts aside what follows the record that LMDB has just put by c, where w begins, if
 // that is the last of its group on a page where another group begins and no other record of its size
-// fits. It returns 0 or LMDB's code, and leaves c anywhere.
+// fits. It leaves alone what it would not make better: a page that LMDB would not split before that
+// record, that would be less than a quarter full, or is damaged, or holds values of other pages
+// behind. It returns 0 or LMDB's code, and leaves c anywhere.
 int okra_aside_take(okra_aside *a, MDB_cursor *c, okra_walk w);
 
-// okra_aside_before reports whether key k comes before the records that are put aside.
+// okra_aside_before reports whether key k is of a group before that of the first record put aside.
 int okra_aside_before(const okra_aside *a, MDB_val k);
 
-// okra_aside_return puts the records behind all that are smaller, where they were. It returns 0 or
-// LMDB's code, and leaves c anywhere.
+// okra_aside_return puts the records back where they were. It returns 0 or LMDB's code, and leaves c
+// anywhere.
 int okra_aside_return(okra_aside *a, MDB_cursor *c);
 
 #endif

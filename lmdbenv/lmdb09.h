@@ -12,10 +12,15 @@ typedef struct {
 	size_t mv_size;
 	void *mv_data;
 } MDB_val;
+typedef struct {
+	unsigned int ms_psize, ms_depth;
+	size_t ms_branch_pages, ms_leaf_pages, ms_overflow_pages, ms_entries;
+} MDB_stat;
 
 extern char *mdb_version(int *major, int *minor, int *patch);
 extern MDB_txn *mdb_cursor_txn(MDB_cursor *c);
 extern MDB_dbi mdb_cursor_dbi(MDB_cursor *c);
+extern int mdb_stat(MDB_txn *txn, MDB_dbi dbi, MDB_stat *stat);
 extern int mdb_set_compare(MDB_txn *txn, MDB_dbi dbi, int (*)(const MDB_val *, const MDB_val *));
 extern int mdb_get(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data);
 extern int mdb_cursor_get(MDB_cursor *c, MDB_val *key, MDB_val *data, int op);

@@ -45,9 +45,12 @@ static inline uint16_t okra_u16(const char *p) {
 	return v;
 }
 
+// okra_page_begin returns where the records of a page begin.
+static inline unsigned okra_page_begin(const char *page) { return okra_u16(page + 14); }
+
 // okra_page_free returns how many bytes are left on a page.
 static inline unsigned okra_page_free(const char *page) {
-	return okra_u16(page + 14) - okra_u16(page + 12);
+	return okra_page_begin(page) - okra_u16(page + 12);
 }
 
 static inline unsigned okra_page_count(const char *page) {
