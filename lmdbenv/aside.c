@@ -73,7 +73,7 @@ static int drop(const okra_aside *a, MDB_cursor *c, MDB_val k) {
 }
 
 int okra_aside_take(okra_aside *a, MDB_cursor *c, okra_walk w) {
-	if (w.page == NULL || w.at + 1 == w.count)
+	if (w.at + 1 == w.count)
 		return 0;
 	const char *last = okra_page_record(w.page, w.at);
 	unsigned free = okra_page_free(w.page), used = 0;

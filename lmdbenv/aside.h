@@ -19,8 +19,8 @@ typedef struct {
 	char bytes[OKRA_PAGE_MOST]; // records as they were on their page
 } okra_aside;
 
-// okra_aside_take puts aside what follows the record that LMDB has just put by c, where w begins, if
-// that is the last of its group on a page where another group begins and no other record of its size
+// okra_aside_take puts aside what follows the record that LMDB has just put by c, where w begins, a
+// walk that reads from the page, if that is the last of its group on a page where another group begins and no other record of its size
 // fits. It leaves alone what it would not make better: a page that LMDB would not split before that
 // record, that would be less than a quarter full, or is damaged, or holds values of other pages
 // behind. It returns 0 or LMDB's code, and leaves c anywhere.

@@ -301,10 +301,12 @@ static int put(MDB_cursor *c, okra_aside *aside, item *it, size_t hash, uint32_t
 	MDB_val old = it->value;
 	int rc = mdb_cursor_put(c, &it->key, &old, NOOVERWRITE);
 	if (rc == 0) {
-		okra_walk written = okra_walk_written(c, it->key);
+		okra_walk written = {0};
+		if (aside->used == 0)
+			written = okra_walk_written(c, it->key);
 		if (old_hash != NULL)
 			rc = note_before(c, old_hash, hash);
-		return rc == 0 && aside->used == 0 ? okra_aside_take(aside, c, written) : rc;
+		return rc == 0 && written.page != NULL ? okra_aside_take(aside, c, written) : rc;
 	}
 	if (rc != KEYEXIST)
 		return rc;
