@@ -6,9 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -135,14 +133,6 @@ func runSuite(c *cli.Context, s suite.Suite) error {
 		return fmt.Errorf("benchmark: %w", err)
 	}
 	return nil
-}
-
-// catchHangup has a closed terminal end a run in order, too: its stores are large. As in main, the
-// signal stays caught.
-func catchHangup(c *cli.Context) {
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
-		c.Context, _ = signal.NotifyContext(c.Context, syscall.SIGHUP)
-	}
 }
 
 // suiteFormat returns the writer of the format that the flags ask for.

@@ -36,6 +36,14 @@ func signalContext() context.Context {
 	return ctx
 }
 
+// catchHangup has a closed terminal, too, ask the command of c for an orderly end. As in
+// signalContext, the signal stays caught.
+func catchHangup(c *cli.Context) {
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		c.Context, _ = signal.NotifyContext(c.Context, syscall.SIGHUP)
+	}
+}
+
 // runIn is run in a context whose end asks for an orderly end.
 func runIn(ctx context.Context, args []string) int {
 	// Without this the runtime ends the program where it writes to a closed pipe, and the store
