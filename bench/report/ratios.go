@@ -57,11 +57,11 @@ func ratioCharts(pairs []pair) []chart {
 		}
 		parts := slices.Collect(slices.Chunk(lines, maxLines))
 		for i, part := range parts {
+			name := title
 			if len(parts) > 1 {
-				charts = append(charts, narrow.chart(fmt.Sprintf("%s, part %d of %d", title, i+1, len(parts)), part))
-			} else {
-				charts = append(charts, narrow.chart(title, part))
+				name = fmt.Sprintf("%s, part %d of %d", title, i+1, len(parts))
 			}
+			charts = append(charts, narrow.chart(name, part))
 		}
 	}
 	return charts
