@@ -20,10 +20,10 @@ typedef struct {
 } okra_aside;
 
 // okra_aside_take puts aside what follows the record that LMDB has just put by c, where w begins, a
-// walk that reads from the page, if that is the last of its group on a page where another group begins and no other record of its size
-// fits. It leaves alone what it would not make better: a page that LMDB would not split before that
-// record, that would be less than a quarter full, or is damaged, or holds values of other pages
-// behind. It returns 0 or LMDB's code, and leaves c anywhere.
+// walk that reads from the page, if that record is the last of its group on a page where another
+// group begins and no other record of its size fits. It leaves alone what it would not make better:
+// a page that LMDB would not split before that record, that would be less than a quarter full, or is
+// damaged, or holds values of other pages behind. It returns 0 or LMDB's code, and leaves c anywhere.
 int okra_aside_take(okra_aside *a, MDB_cursor *c, okra_walk w);
 
 // okra_aside_before reports whether key k is of a group before that of the first record put aside.
